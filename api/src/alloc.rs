@@ -1,0 +1,205 @@
+//! The trait of device allocators.
+
+use crate::{AllocError, DevicePtr, HeapData, HeapMemory, layout};
+use core::alloc::Layout;
+
+/// What an allocator can do, known at compile time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caps {
+    /// Blocks can be freed one by one and their memory is used again.
+    pub frees: bool,
+    /// Greatest alignment that is honoured, in bytes, a power of two.
+    pub max_align: u32,
+    /// Greatest size that can ever be served, in bytes. A heap may hold less.
+    pub max_size: u64,
+}
+
+/// The allocator's own scalars among the arguments of a kernel, computed on the host when the heap
+/// is laid out.
+pub type HeapParams = [u32; crate::abi::HEAP_PARAMS];
+
+/// A device allocator: a handle to a heap, passed by value.
+///
+/// A handle is a view of the heap's words and a few scalars. Kernels are generic over it, so one
+/// kernel runs with every allocator. Sizes are bytes; see [`layout`] for size zero, overflow and
+/// alignment.
+///
+/// # What callers may rely on
+///
+/// * A block that `malloc` returned lies inside the heap, is at least as large and as aligned as
+///   its layout says, and overlaps no other block that has not been freed, whichever lane, block,
+///   kernel or launch asked for either.
+/// * Its contents are unspecified.
+/// * It stays until it is freed: past the end of the kernel and across launches. Any lane of any
+///   kernel on the same heap may free it.
+/// * *Free releases, malloc acquires*, at device scope: what a lane wrote to a block before freeing
+///   it cannot land in memory that another lane was handed afterwards.
+/// * No request hangs: retries are bounded, and no lane waits for a lane of its own warp. When the
+///   bound is used up the answer is [`AllocError::Contended`].
+/// * Errors change nothing and are counted in the heap header.
+///
+/// # Safety
+///
+/// Implementors guarantee all of the above, for any set of lanes calling at the same time, for
+/// every warp width and every schedule.
+pub unsafe trait DeviceAlloc: Copy + 'static {
+    /// The words that the allocator manages.
+    type Memory: HeapMemory;
+
+    /// The name by which a user chooses this allocator, and which entry points carry.
+    const NAME: &'static str;
+
+    /// What this allocator can do.
+    const CAPS: Caps;
+
+    /// The memory of the heap.
+    fn memory(self) -> Self::Memory;
+
+    /// Allocates a block. Every lane calls by itself; lanes that call together share the work.
+    ///
+    /// # Errors
+    /// [`AllocError::Exhausted`], [`AllocError::Contended`] or [`AllocError::Unsupported`].
+    fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError>;
+
+    /// Takes a block back. The null handle is ignored.
+    ///
+    /// # Safety
+    /// `ptr` is null, or came from a malloc of this heap with this `layout` (or was last resized to
+    /// it by [`realloc`](Self::realloc)), has not been freed since, and no lane uses it any more.
+    unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout);
+
+    /// Like [`malloc`](Self::malloc), called by all lanes of the warp that are active at this
+    /// point: one block for each, usually one claim for all.
+    ///
+    /// # Errors
+    /// As `malloc`, for each lane by itself.
+    ///
+    /// # Safety
+    /// The lanes that are active must reach this call together; layouts may differ.
+    #[inline(always)]
+    unsafe fn malloc_warp(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        self.malloc(layout)
+    }
+
+    /// Like [`free`](Self::free), called by all active lanes of the warp together.
+    ///
+    /// # Safety
+    /// As `free` and as [`malloc_warp`](Self::malloc_warp).
+    #[inline(always)]
+    unsafe fn free_warp(self, ptr: DevicePtr<u8>, layout: Layout) {
+        // SAFETY: the caller's promise covers free's.
+        unsafe { self.free(ptr, layout) }
+    }
+
+    /// Allocates a block and sets every word of it that the layout covers to zero.
+    ///
+    /// # Errors
+    /// As [`malloc`](Self::malloc).
+    #[inline(always)]
+    fn calloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        let ptr = self.malloc(layout)?;
+        let memory = self.memory();
+        let first = ptr.word();
+        let mut i = 0;
+        while i < word_count(layout.size()) {
+            memory.write(first + i, 0);
+            i += 1;
+        }
+        Ok(ptr)
+    }
+
+    /// Moves a block to a layout of `new_size` bytes and the old alignment, keeping the first
+    /// `min(old, new)` bytes. The returned handle replaces `ptr`, which must not be used again.
+    ///
+    /// # Errors
+    /// As [`malloc`](Self::malloc); then the old block is untouched and still the caller's.
+    ///
+    /// # Safety
+    /// As [`free`](Self::free); `ptr` is not null.
+    #[inline(always)]
+    unsafe fn realloc(
+        self,
+        ptr: DevicePtr<u8>,
+        layout: Layout,
+        new_size: usize,
+    ) -> Result<DevicePtr<u8>, AllocError> {
+        let moved = self.malloc(layout::aligned(new_size, layout.align()))?;
+        let memory = self.memory();
+        let kept = word_count(if new_size < layout.size() {
+            new_size
+        } else {
+            layout.size()
+        });
+        let mut i = 0;
+        while i < kept {
+            memory.write(moved.word() + i, memory.read(ptr.word() + i));
+            i += 1;
+        }
+        // SAFETY: the caller's promise; the block was copied and is used no more.
+        unsafe { self.free(ptr, layout) };
+        Ok(moved)
+    }
+
+    /// Allocates room for `len` values of `T`; the layout to free it with is
+    /// [`layout::array::<T>(len)`](layout::array). `ptr.with_len(len)` makes a handle that knows
+    /// its length.
+    ///
+    /// # Errors
+    /// As [`malloc`](Self::malloc).
+    #[inline(always)]
+    fn malloc_array<T: HeapData>(self, len: u32) -> Result<DevicePtr<T>, AllocError> {
+        match self.malloc(layout::array::<T>(len)) {
+            Ok(ptr) => Ok(ptr.cast()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Allocates *one* block for all active lanes of the warp: each gets the same handle.
+    ///
+    /// # Errors
+    /// As [`malloc`](Self::malloc), the same in every lane.
+    ///
+    /// # Safety
+    /// The lanes that are active must reach this call together, with the same layout.
+    #[inline(always)]
+    unsafe fn malloc_shared(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        let memory = self.memory();
+        let mut answer = 0;
+        let mut code = 0;
+        let lanes = memory.active();
+        let leader = lanes.first();
+        if memory.lane() == leader {
+            match self.malloc(layout) {
+                Ok(ptr) => answer = ptr.granule(),
+                Err(error) => code = error.code(),
+            }
+        }
+        let code = memory.shuffle(lanes, code, leader);
+        let answer = memory.shuffle(lanes, answer, leader);
+        if code == 0 {
+            Ok(DevicePtr::from_granule(answer))
+        } else if code == AllocError::Exhausted.code() {
+            Err(AllocError::Exhausted)
+        } else if code == AllocError::Contended.code() {
+            Err(AllocError::Contended)
+        } else {
+            Err(AllocError::Unsupported)
+        }
+    }
+}
+
+/// How a kernel entry makes an allocator's handle from its arguments.
+pub trait HeapHandle: DeviceAlloc {
+    /// The handle of the heap in `memory`.
+    ///
+    /// # Safety
+    /// `memory` holds a heap of this kind, laid out by the host, and `params` are the parameters
+    /// that the layout gave.
+    unsafe fn attach(memory: Self::Memory, params: HeapParams) -> Self;
+}
+
+/// 32-bit words that cover `bytes`.
+#[inline(always)]
+const fn word_count(bytes: usize) -> usize {
+    bytes / 4 + (bytes % 4 != 0) as usize
+}

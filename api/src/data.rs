@@ -1,0 +1,123 @@
+//! Plain data that may live in a heap.
+
+use crate::{ArrayHandle, DevicePtr, HeapMemory};
+
+/// Plain data that is stored as whole 32-bit words: in a heap, in a device buffer, in the arguments
+/// of a kernel.
+///
+/// Derive it for a `#[repr(C)]` struct whose fields are `HeapData`. Words are the unit because
+/// some Vulkan devices have neither 8-, 16- nor 64-bit integers.
+///
+/// # Safety
+/// The type has exactly `WORDS * 4` bytes, alignment of at most 4, no padding, and every bit
+/// pattern is a value of it.
+pub unsafe trait HeapData: Copy + 'static {
+    /// Size in 32-bit words.
+    const WORDS: u32;
+
+    /// Reads a value from `memory`, beginning at index `word`.
+    fn get<M: HeapMemory>(memory: M, word: usize) -> Self;
+
+    /// Writes this value to `memory`, beginning at index `word`.
+    fn put<M: HeapMemory>(self, memory: M, word: usize);
+
+    /// Rebuilds a value from the block of kernel arguments, beginning at word `at`.
+    fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self;
+}
+
+macro_rules! word_data {
+    ($($type:ty: $from:expr, $to:expr;)*) => {$(
+        // SAFETY: four bytes, no padding, any bit pattern is valid.
+        unsafe impl HeapData for $type {
+            const WORDS: u32 = 1;
+            #[inline(always)]
+            fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
+                $from(memory.read(word))
+            }
+            #[inline(always)]
+            fn put<M: HeapMemory>(self, memory: M, word: usize) {
+                memory.write(word, $to(self));
+            }
+            #[inline(always)]
+            fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self {
+                $from(args.words[at])
+            }
+        }
+    )*};
+}
+
+word_data! {
+    u32: |w: u32| w, |v: u32| v;
+    i32: |w: u32| w as i32, |v: i32| v as u32;
+    f32: f32::from_bits, f32::to_bits;
+}
+
+// SAFETY: one word, transparent over u32.
+unsafe impl<T: 'static> HeapData for DevicePtr<T> {
+    const WORDS: u32 = 1;
+    #[inline(always)]
+    fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
+        DevicePtr::from_granule(memory.read(word))
+    }
+    #[inline(always)]
+    fn put<M: HeapMemory>(self, memory: M, word: usize) {
+        memory.write(word, self.granule());
+    }
+    #[inline(always)]
+    fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self {
+        DevicePtr::from_granule(args.words[at])
+    }
+}
+
+// SAFETY: two words in a repr(C) struct, transparent.
+unsafe impl<T: 'static> HeapData for DevicePtr<[T]> {
+    const WORDS: u32 = 2;
+    #[inline(always)]
+    fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
+        DevicePtr::<T>::get(memory, word).with_len(memory.read(word + 1))
+    }
+    #[inline(always)]
+    fn put<M: HeapMemory>(self, memory: M, word: usize) {
+        self.first().put(memory, word);
+        memory.write(word + 1, self.len());
+    }
+    #[inline(always)]
+    fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self {
+        DevicePtr::<T>::from_args(args, at).with_len(args.words[at + 1])
+    }
+}
+
+// SAFETY: an array of data without padding has none itself.
+unsafe impl<T: HeapData, const N: usize> HeapData for [T; N] {
+    const WORDS: u32 = T::WORDS * N as u32;
+    #[inline(always)]
+    fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
+        let mut values = [T::get(memory, word); N];
+        let mut i = 1;
+        while i < N {
+            values[i] = T::get(memory, word + i * T::WORDS as usize);
+            i += 1;
+        }
+        values
+    }
+    #[inline(always)]
+    fn put<M: HeapMemory>(self, memory: M, word: usize) {
+        let mut i = 0;
+        while i < N {
+            self[i].put(memory, word + i * T::WORDS as usize);
+            i += 1;
+        }
+    }
+    #[inline(always)]
+    fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self {
+        let mut values = [T::from_args(args, at); N];
+        let mut i = 1;
+        while i < N {
+            values[i] = T::from_args(args, at + i * T::WORDS as usize);
+            i += 1;
+        }
+        values
+    }
+}
+
+static_assertions::assert_eq_size!(ArrayHandle, [u32; 2]);

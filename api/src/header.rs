@@ -1,0 +1,47 @@
+//! The heap header: the first words of every heap, read by host and device.
+//!
+//! | words | content |
+//! |---|---|
+//! | 0 | magic |
+//! | 1 | layout version |
+//! | 2 | kind of allocator |
+//! | 3 | reserved, 0 |
+//! | 4..8 | failures by cause (index = error code; 4 unused) |
+//! | 8..16 | reserved, 0 |
+//! | 16..16+8×32 | counters, in 32 stripes so that warps do not meet on one word |
+//!
+//! The counters are written by the adaptor `Counted` alone; the failure counts by every allocator.
+
+/// First word of a heap: `WHP1` in ASCII, little-endian.
+pub const MAGIC: u32 = 0x3150_4857;
+
+/// Word index of the magic number.
+pub const WORD_MAGIC: usize = 0;
+/// Word index of the layout version.
+pub const WORD_VERSION: usize = 1;
+/// Word index of the allocator's kind.
+pub const WORD_KIND: usize = 2;
+/// Word index of the failure counts: add the error code.
+pub const WORD_FAILURES: usize = 4;
+/// Word index of the first stripe of counters.
+pub const WORD_COUNTERS: usize = 16;
+
+/// Number of counter stripes.
+pub const STRIPES: usize = 32;
+/// Words of one stripe.
+pub const STRIPE_WORDS: usize = 8;
+
+/// In a stripe: blocks handed out.
+pub const COUNT_MALLOCS: usize = 0;
+/// In a stripe: blocks taken back.
+pub const COUNT_FREES: usize = 1;
+/// In a stripe: bytes asked for by mallocs, low word; the high word follows.
+pub const COUNT_MALLOC_BYTES: usize = 2;
+/// In a stripe: bytes given back by frees, low word; the high word follows.
+pub const COUNT_FREE_BYTES: usize = 4;
+
+/// Words of the header. The allocator's own metadata begins here.
+pub const HEADER_WORDS: usize = WORD_COUNTERS + STRIPES * STRIPE_WORDS;
+
+static_assertions::const_assert!(HEADER_WORDS % 4 == 0);
+static_assertions::const_assert!(COUNT_FREE_BYTES + 2 <= STRIPE_WORDS);

@@ -1,0 +1,153 @@
+//! What a backend implements.
+
+use super::{DeviceError, Launch, LaunchReport};
+use crate::abi::ArgBlock;
+use std::fmt;
+use std::string::String;
+use std::vec::Vec;
+
+/// The kinds of backend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BackendKind {
+    /// The emulator on CPU threads.
+    Host,
+    /// CUDA.
+    Cuda,
+    /// Vulkan 1.2 and later.
+    Vulkan,
+}
+
+impl BackendKind {
+    /// The name that users choose a backend by: `host`, `cuda`, `vulkan`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            BackendKind::Host => "host",
+            BackendKind::Cuda => "cuda",
+            BackendKind::Vulkan => "vulkan",
+        }
+    }
+}
+
+impl fmt::Display for BackendKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What is known of an opened device.
+#[derive(Clone, Debug)]
+pub struct DeviceInfo {
+    /// Which backend drives it.
+    pub backend: BackendKind,
+    /// Name of the device.
+    pub name: String,
+    /// Name and version of the driver.
+    pub driver: String,
+    /// Lanes of a warp (subgroup).
+    pub warp_width: u32,
+    /// Most lanes of a block.
+    pub max_block_dim: u32,
+    /// Most blocks of a launch.
+    pub max_grid_dim: u32,
+    /// Largest buffer, in bytes.
+    pub max_buffer_bytes: u64,
+    /// Memory of the device, in bytes; 0 if unknown.
+    pub memory_bytes: u64,
+}
+
+/// Names a buffer of a backend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BufferId(pub u64);
+
+/// Names a loaded module of a backend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ModuleId(pub u64);
+
+/// The kernels of one device crate, compiled.
+#[derive(Clone, Copy)]
+pub struct KernelImage {
+    /// Name of the device crate.
+    pub name: &'static str,
+    /// PTX text, if it was built for CUDA.
+    pub ptx: Option<&'static str>,
+    /// SPIR-V module, if it was built for Vulkan.
+    pub spirv: Option<&'static [u8]>,
+}
+
+impl fmt::Debug for KernelImage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KernelImage")
+            .field("name", &self.name)
+            .field("ptx_bytes", &self.ptx.map(str::len))
+            .field("spirv_bytes", &self.spirv.map(<[u8]>::len))
+            .finish()
+    }
+}
+
+/// A kernel entry compiled for the host: what one lane runs.
+///
+/// # Safety
+/// Called inside the emulator with a block of arguments that matches the kernel's parameters, whose
+/// addresses are valid for the launch.
+pub type HostEntry = unsafe fn(&ArgBlock);
+
+/// Drives one device.
+///
+/// All calls are synchronous: when one returns, its effect has happened. Calls may come from any
+/// thread; a backend serialises them itself.
+pub trait Backend: Send + Sync + fmt::Debug {
+    /// What is known of the device.
+    fn info(&self) -> &DeviceInfo;
+
+    /// Allocates a buffer of `bytes` (at least 1; a multiple of 4) with unspecified contents, at an
+    /// address that is a multiple of 64 KiB where buffers have addresses.
+    ///
+    /// # Errors
+    /// [`DeviceError::TooLarge`], [`DeviceError::OutOfMemory`], [`DeviceError::Driver`].
+    fn alloc(&self, bytes: u64) -> Result<BufferId, DeviceError>;
+
+    /// Gives a buffer back. Unknown ids are ignored; failures are logged.
+    fn dealloc(&self, buffer: BufferId);
+
+    /// Writes `data` at byte `offset` (a multiple of 4, like its length).
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`], [`DeviceError::Lost`], [`DeviceError::Driver`].
+    fn write(&self, buffer: BufferId, offset: u64, data: &[u8]) -> Result<(), DeviceError>;
+
+    /// Reads into `data` from byte `offset` (a multiple of 4, like its length).
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    fn read(&self, buffer: BufferId, offset: u64, data: &mut [u8]) -> Result<(), DeviceError>;
+
+    /// Sets `words` 32-bit words from byte `offset` (a multiple of 4) to `value`.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    fn fill(
+        &self,
+        buffer: BufferId,
+        offset: u64,
+        words: u64,
+        value: u32,
+    ) -> Result<(), DeviceError>;
+
+    /// Loads the kernels of an image. Loading an image twice may return the same id. Modules stay
+    /// until the backend is dropped.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoImage`], [`DeviceError::Driver`].
+    fn load(&self, image: &KernelImage) -> Result<ModuleId, DeviceError>;
+
+    /// Runs launches in order, each after the one before has finished and with its writes visible,
+    /// queued together so that the device does not wait for the host between them. Returns one
+    /// report per launch, with device times.
+    ///
+    /// Lanes that return errors make no error here: the report says so.
+    ///
+    /// # Errors
+    /// [`DeviceError::BadLaunch`] (nothing was run), [`DeviceError::LayoutMismatch`],
+    /// [`DeviceError::Emulator`], [`DeviceError::Lost`], [`DeviceError::Driver`].
+    fn submit(&self, launches: &[Launch<'_>]) -> Result<Vec<LaunchReport>, DeviceError>;
+}

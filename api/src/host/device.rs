@@ -1,0 +1,125 @@
+//! An opened device.
+
+use super::{
+    Backend, DeviceError, DeviceInfo, HeapCalls, HostAlloc, KernelImage, LaunchReport, ModuleId,
+    Pool, Prepared, RawBuffer,
+};
+use std::sync::Arc;
+use std::vec::Vec;
+
+/// An opened device; clones name the same one. Everything else is made from it.
+#[derive(Clone, Debug)]
+pub struct Device {
+    backend: Arc<dyn Backend>,
+    calls: Option<Arc<dyn HeapCalls>>,
+}
+
+impl Device {
+    /// A device driven by `backend`.
+    pub fn new(backend: Arc<dyn Backend>) -> Self {
+        Device {
+            backend,
+            calls: None,
+        }
+    }
+
+    /// The same device, with kernels through which the host can allocate in a heap; see
+    /// [`Pool::malloc`].
+    pub fn with_heap_calls(mut self, calls: Arc<dyn HeapCalls>) -> Self {
+        self.calls = Some(calls);
+        self
+    }
+
+    /// What is known of the device.
+    pub fn info(&self) -> &DeviceInfo {
+        self.backend.info()
+    }
+
+    /// The backend that drives it.
+    pub fn backend(&self) -> &Arc<dyn Backend> {
+        &self.backend
+    }
+
+    pub(crate) fn calls(&self) -> Option<&Arc<dyn HeapCalls>> {
+        self.calls.as_ref()
+    }
+
+    /// Lays out a heap of `bytes` bytes, its metadata included, with the allocator's default
+    /// settings.
+    ///
+    /// # Errors
+    /// [`DeviceError::Plan`] for sizes that the allocator cannot use, [`DeviceError::TooLarge`] and
+    /// [`DeviceError::OutOfMemory`] for sizes that the device cannot give.
+    pub fn reserve<A: HostAlloc>(&self, bytes: u64) -> Result<Pool<A>, DeviceError> {
+        Pool::new(self, bytes, &A::Config::default())
+    }
+
+    /// Like [`reserve`](Self::reserve), with settings.
+    ///
+    /// # Errors
+    /// As `reserve`; [`PlanError::BadSetting`](super::PlanError::BadSetting) for settings out of
+    /// range.
+    pub fn reserve_with<A: HostAlloc>(
+        &self,
+        bytes: u64,
+        config: &A::Config,
+    ) -> Result<Pool<A>, DeviceError> {
+        Pool::new(self, bytes, config)
+    }
+
+    /// Raw memory of the device, at least `bytes` of it, with unspecified contents.
+    ///
+    /// # Errors
+    /// As [`Backend::alloc`].
+    pub fn alloc(&self, bytes: u64) -> Result<RawBuffer, DeviceError> {
+        RawBuffer::new(self, bytes)
+    }
+
+    /// Loads the kernels of a device crate. `device_module!` makes a typed wrapper of this.
+    ///
+    /// # Errors
+    /// As [`Backend::load`].
+    pub fn load(&self, image: &KernelImage) -> Result<Module, DeviceError> {
+        Ok(Module {
+            id: self.backend.load(image)?,
+            name: image.name,
+            device: self.clone(),
+        })
+    }
+
+    /// Runs launches in order on the device, queued together: each sees what the ones before wrote,
+    /// and the device does not wait for the host between them. Reports tell of lanes that returned
+    /// errors; they are no error here.
+    ///
+    /// # Errors
+    /// As [`Backend::submit`].
+    pub fn run_all(&self, launches: &[Prepared]) -> Result<Vec<LaunchReport>, DeviceError> {
+        let launches: Vec<_> = launches.iter().map(Prepared::launch).collect();
+        self.backend.submit(&launches)
+    }
+}
+
+/// A loaded module: the kernels of one device crate on one device.
+#[derive(Clone, Debug)]
+pub struct Module {
+    id: ModuleId,
+    name: &'static str,
+    device: Device,
+}
+
+impl Module {
+    /// The backend's name for it.
+    pub fn id(&self) -> ModuleId {
+        self.id
+    }
+
+    /// Name of the device crate.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The device that it is loaded on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+}

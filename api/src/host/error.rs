@@ -1,0 +1,222 @@
+//! What can go wrong on the host side. Each message says what, where and what to do.
+
+use super::BackendKind;
+use crate::AllocError;
+use std::string::String;
+use thiserror::Error;
+
+/// Lanes of a kernel returned an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelFailure {
+    /// Entry point of the kernel.
+    pub kernel: String,
+    /// Number of lanes that returned an error.
+    pub lanes: u32,
+    /// Of these: `Exhausted`, `Contended`, `Unsupported`.
+    pub by_cause: [u32; 3],
+    /// The error that was recorded first.
+    pub first: AllocError,
+    /// Block index of the lane that recorded it.
+    pub block: u32,
+    /// Index of that lane inside its block.
+    pub lane: u32,
+}
+
+impl std::fmt::Display for KernelFailure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [exhausted, contended, unsupported] = self.by_cause;
+        write!(
+            f,
+            "kernel {}: {} lane(s) failed (exhausted {exhausted}, contended {contended}, unsupported \
+             {unsupported}); first in block {}, lane {}: {}",
+            self.kernel, self.lanes, self.block, self.lane, self.first
+        )
+    }
+}
+
+impl std::error::Error for KernelFailure {}
+
+/// Why a heap cannot be laid out in a pool of the size that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PlanError {
+    /// The pool is too small for the allocator's metadata and one block.
+    #[error(
+        "a {allocator} heap needs at least {least} bytes, the pool has {bytes}: ask for a larger pool"
+    )]
+    TooSmall {
+        /// Name of the allocator.
+        allocator: &'static str,
+        /// Bytes asked for.
+        bytes: u64,
+        /// The smallest pool that works.
+        least: u64,
+    },
+    /// The pool is larger than handles can reach.
+    #[error(
+        "a pool of {bytes} bytes is beyond the reach of a 32-bit handle, 64 GiB ({most} bytes): ask for less, or use several pools"
+    )]
+    TooLarge {
+        /// Bytes asked for.
+        bytes: u64,
+        /// The largest pool that works.
+        most: u64,
+    },
+    /// A setting of the allocator is outside its range.
+    #[error("{allocator}: {setting} = {value} is not possible: {why}")]
+    BadSetting {
+        /// Name of the allocator.
+        allocator: &'static str,
+        /// Name of the setting.
+        setting: &'static str,
+        /// Its value.
+        value: u64,
+        /// What would be possible.
+        why: &'static str,
+    },
+}
+
+/// Why a device operation failed.
+#[derive(Clone, Debug, Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// The backend is compiled in but finds no device.
+    #[error("no {backend} device: {why}")]
+    NoDevice {
+        /// Which backend.
+        backend: BackendKind,
+        /// What was looked for, and what to do.
+        why: String,
+    },
+    /// The backend is not part of this build, or there is none of that name.
+    #[error("backend `{name}` is not available: {how}")]
+    NoBackend {
+        /// What was asked for.
+        name: String,
+        /// What exists, and how to get this one.
+        how: String,
+    },
+    /// The device computes wrong results on code that warpheap relies on.
+    #[error(
+        "{device} failed the self-test: {what}; use another device or driver (`warpheap doctor` lists them)"
+    )]
+    SelfTest {
+        /// Device and driver.
+        device: String,
+        /// Which check, with expected and actual values.
+        what: String,
+    },
+    /// The device has not enough free memory.
+    #[error("{device} cannot give {bytes} bytes: {why}")]
+    OutOfMemory {
+        /// Device name.
+        device: String,
+        /// Bytes asked for.
+        bytes: u64,
+        /// How much there is, or what the driver said.
+        why: String,
+    },
+    /// A buffer is larger than the device or the backend allows.
+    #[error("{bytes} bytes in one buffer is more than {device} allows ({limit} bytes: {what})")]
+    TooLarge {
+        /// Device name.
+        device: String,
+        /// Bytes asked for.
+        bytes: u64,
+        /// The most that is possible.
+        limit: u64,
+        /// Where the limit comes from.
+        what: &'static str,
+    },
+    /// A heap cannot be laid out.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A launch with an impossible shape or argument.
+    #[error("cannot launch {kernel}: {why}")]
+    BadLaunch {
+        /// Entry point.
+        kernel: String,
+        /// What is wrong and what would be right.
+        why: String,
+    },
+    /// The image of a kernel crate has no code for this backend.
+    #[error(
+        "the kernels of `{module}` were built without {format}: build the device crate with the feature `{feature}`"
+    )]
+    NoImage {
+        /// Crate of the kernels.
+        module: String,
+        /// `PTX` or `SPIR-V`.
+        format: &'static str,
+        /// The cargo feature that adds it.
+        feature: &'static str,
+    },
+    /// The image was built for another layout of arguments and heap header.
+    #[error("the {format} of `{module}` has no entry `{entry}`: {why}")]
+    LayoutMismatch {
+        /// Crate of the kernels.
+        module: String,
+        /// `PTX` or `SPIR-V`.
+        format: &'static str,
+        /// The entry that was looked for.
+        entry: String,
+        /// Which versions meet, and what to do.
+        why: String,
+    },
+    /// Lanes of a kernel returned an error.
+    #[error(transparent)]
+    Kernel(#[from] std::boxed::Box<KernelFailure>),
+    /// The emulator stopped the launch: a divergent collective, a deadlock, an access outside the
+    /// heap, or overlapping blocks.
+    #[error("emulator: {0}")]
+    Emulator(String),
+    /// The device is gone or hangs; nothing on it can be used any more.
+    #[error("{device} was lost in {during}: {what}; open it again")]
+    Lost {
+        /// Device name.
+        device: String,
+        /// The operation that found out.
+        during: String,
+        /// What the driver said.
+        what: String,
+    },
+    /// Any other answer of a driver.
+    #[error("{call} failed on {device}: {what}")]
+    Driver {
+        /// Device name.
+        device: String,
+        /// The call.
+        call: &'static str,
+        /// What the driver said.
+        what: String,
+    },
+    /// A range of a buffer that lies outside it, or a length that does not match.
+    #[error("{what}: {got} does not fit {room}")]
+    OutOfRange {
+        /// Which operation.
+        what: &'static str,
+        /// What was asked for.
+        got: u64,
+        /// What there is.
+        room: u64,
+    },
+    /// The heap does not carry the header that this build expects.
+    #[error("the pool does not hold a {expected} heap of layout version {version}: {why}")]
+    BadHeap {
+        /// Name of the allocator.
+        expected: &'static str,
+        /// Version of this build.
+        version: u32,
+        /// What was found.
+        why: String,
+    },
+    /// Memory from a heap was asked for on the host, and the heap did not give it.
+    #[error("{allocator} heap: {bytes} bytes asked for by the host: {cause}")]
+    Heap {
+        /// Name of the allocator.
+        allocator: &'static str,
+        /// Bytes asked for.
+        bytes: u64,
+        /// Why.
+        cause: AllocError,
+    },
+}

@@ -1,0 +1,318 @@
+//! The shape of a launch, its arguments, and what is known after it.
+
+use super::{BufferId, DeviceError, HostEntry, KernelFailure, Module, ModuleId, RawBuffer};
+use crate::abi::{self, ARG_WORDS, ArgBlock};
+use crate::{AllocError, HeapData, HeapParams};
+use std::boxed::Box;
+use std::format;
+use std::string::ToString;
+use std::time::Duration;
+use std::vec::Vec;
+
+/// How many blocks of how many lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchConfig {
+    /// Number of blocks (workgroups).
+    pub grid_dim: u32,
+    /// Lanes of each block.
+    pub block_dim: u32,
+}
+
+impl LaunchConfig {
+    /// Blocks of 256 lanes, enough for `n` lanes: at least one block. Kernels compare
+    /// `thread::index()` with their own bound, since the last block may reach beyond `n`.
+    pub const fn for_num_elems(n: u32) -> Self {
+        let blocks = n.div_ceil(256);
+        LaunchConfig {
+            grid_dim: if blocks == 0 { 1 } else { blocks },
+            block_dim: 256,
+        }
+    }
+
+    /// Checks the shape against a device's limits.
+    ///
+    /// # Errors
+    /// [`DeviceError::BadLaunch`] that says which number is wrong and what would do.
+    pub fn check(
+        self,
+        kernel: &str,
+        max_grid_dim: u32,
+        max_block_dim: u32,
+    ) -> Result<(), DeviceError> {
+        let bad = |why| {
+            Err(DeviceError::BadLaunch {
+                kernel: kernel.to_string(),
+                why,
+            })
+        };
+        if self.grid_dim == 0 || self.block_dim == 0 {
+            return bad(format!(
+                "{} blocks of {} lanes is no work: both must be at least 1",
+                self.grid_dim, self.block_dim
+            ));
+        }
+        if self.block_dim > max_block_dim {
+            return bad(format!(
+                "{} lanes a block, the device allows {max_block_dim}",
+                self.block_dim
+            ));
+        }
+        if self.grid_dim > max_grid_dim {
+            return bad(format!(
+                "{} blocks, the device allows {max_grid_dim}: launch several times or let each lane do more",
+                self.grid_dim
+            ));
+        }
+        if self.grid_dim as u64 * self.block_dim as u64 > u32::MAX as u64 {
+            return bad(format!(
+                "{} blocks of {} lanes are more than 2^32 lanes, beyond a lane's 32-bit index",
+                self.grid_dim, self.block_dim
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A typed slice of device memory among the arguments of a launch.
+#[derive(Clone, Debug)]
+pub struct SliceArg {
+    /// The memory.
+    pub buffer: RawBuffer,
+    /// Byte offset of the first element in the buffer.
+    pub offset: u64,
+    /// Number of elements.
+    pub len: u32,
+    /// Bytes of an element.
+    pub stride: u32,
+}
+
+/// A heap among the arguments of a launch.
+#[derive(Clone, Debug)]
+pub struct HeapArg {
+    /// The memory, the heap from its start.
+    pub buffer: RawBuffer,
+    /// Number of 32-bit words of the heap.
+    pub words: u64,
+    /// The allocator's parameters.
+    pub params: HeapParams,
+}
+
+/// One argument of a launch.
+#[derive(Clone, Debug)]
+pub enum Arg {
+    /// A heap.
+    Heap(HeapArg),
+    /// A slice.
+    Slice(SliceArg),
+    /// A scalar's words.
+    Words(Vec<u32>),
+}
+
+impl Arg {
+    /// The buffer, the byte offset and the number of bytes that a backend binds for this argument;
+    /// `None` for scalars.
+    pub fn binding(&self) -> Option<(BufferId, u64, u64)> {
+        match self {
+            Arg::Heap(heap) => Some((heap.buffer.id(), 0, heap.words * 4)),
+            Arg::Slice(slice) => Some((
+                slice.buffer.id(),
+                slice.offset,
+                slice.len as u64 * slice.stride as u64,
+            )),
+            Arg::Words(_) => None,
+        }
+    }
+}
+
+/// The arguments of a launch, in the order of the kernel's parameters.
+pub type Args = Vec<Arg>;
+
+/// What can be passed for a scalar parameter: its words.
+pub trait IntoArg {
+    /// The argument.
+    fn into_arg(self) -> Arg;
+}
+
+impl<T: HeapData> IntoArg for T {
+    fn into_arg(self) -> Arg {
+        Arg::Words(super::vec::words_of(core::slice::from_ref(&self)).to_vec())
+    }
+}
+
+/// One kernel launch, as a backend sees it.
+#[derive(Clone, Debug)]
+pub struct Launch<'a> {
+    /// The module that has the entry.
+    pub module: ModuleId,
+    /// Name of the module's crate, for messages.
+    pub module_name: &'static str,
+    /// The entry point.
+    pub entry: &'static str,
+    /// The same entry for the emulator.
+    pub host: HostEntry,
+    /// The shape.
+    pub config: LaunchConfig,
+    /// The arguments.
+    pub args: &'a [Arg],
+}
+
+impl Launch<'_> {
+    /// The block of argument words. `address` says where a buffer lies (0 on a backend whose
+    /// buffers have no addresses); `report` is the address of the launch report.
+    ///
+    /// # Errors
+    /// [`DeviceError::BadLaunch`] if the arguments do not fit the block.
+    pub fn arg_block(
+        &self,
+        report: u64,
+        mut address: impl FnMut(BufferId) -> u64,
+    ) -> Result<ArgBlock, DeviceError> {
+        let mut words = Vec::with_capacity(ARG_WORDS);
+        push_u64(&mut words, report);
+        words.push(self.config.grid_dim);
+        words.push(self.config.block_dim);
+        for arg in self.args {
+            match arg {
+                Arg::Heap(heap) => {
+                    push_u64(&mut words, address(heap.buffer.id()));
+                    push_u64(&mut words, heap.words);
+                    words.extend_from_slice(&heap.params);
+                }
+                Arg::Slice(slice) => {
+                    push_u64(&mut words, address(slice.buffer.id()) + slice.offset);
+                    words.push(slice.len);
+                }
+                Arg::Words(scalar) => words.extend_from_slice(scalar),
+            }
+        }
+        if words.len() > ARG_WORDS {
+            return Err(DeviceError::BadLaunch {
+                kernel: self.entry.to_string(),
+                why: format!(
+                    "its arguments take {} words, the block has {ARG_WORDS}: put scalars into a buffer",
+                    words.len()
+                ),
+            });
+        }
+        let mut block = ArgBlock {
+            words: [0; ARG_WORDS],
+        };
+        block.words[..words.len()].copy_from_slice(&words);
+        Ok(block)
+    }
+}
+
+fn push_u64(words: &mut Vec<u32>, value: u64) {
+    words.push(value as u32);
+    words.push((value >> 32) as u32);
+}
+
+/// What is known after a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchReport {
+    /// Time on the device from the start of this launch to its end.
+    pub device_time: Duration,
+    /// The first words of the report that the kernel wrote; see [`abi::REPORT_ERRORS`].
+    pub words: [u32; abi::REPORT_WORDS],
+}
+
+impl LaunchReport {
+    /// The failure that the words tell of, if any.
+    pub fn failure(&self, kernel: &str) -> Option<KernelFailure> {
+        if self.words[abi::REPORT_ERRORS] == 0 {
+            return None;
+        }
+        let first = match self.words[abi::REPORT_CODE] {
+            1 => AllocError::Exhausted,
+            2 => AllocError::Contended,
+            _ => AllocError::Unsupported,
+        };
+        let by = abi::REPORT_BY_CODE;
+        Some(KernelFailure {
+            kernel: kernel.to_string(),
+            lanes: self.words[abi::REPORT_ERRORS],
+            by_cause: [self.words[by], self.words[by + 1], self.words[by + 2]],
+            first,
+            block: self.words[abi::REPORT_BLOCK],
+            lane: self.words[abi::REPORT_LANE],
+        })
+    }
+}
+
+/// A launch with its arguments, ready to run alone ([`run`](Prepared::run)) or together with others
+/// ([`Device::run_all`](super::Device::run_all)).
+#[derive(Clone, Debug)]
+#[must_use = "a prepared launch does nothing until it is run"]
+pub struct Prepared {
+    module: Module,
+    entry: &'static str,
+    host: HostEntry,
+    config: LaunchConfig,
+    args: Args,
+}
+
+impl Prepared {
+    /// A launch of `entry` with arguments that match its parameters.
+    ///
+    /// # Safety
+    /// `entry` and `host` are the same kernel of `module`, and `args` match its parameters in
+    /// number, order and type.
+    pub unsafe fn new(
+        module: Module,
+        entry: &'static str,
+        host: HostEntry,
+        config: LaunchConfig,
+        args: Args,
+    ) -> Self {
+        Prepared {
+            module,
+            entry,
+            host,
+            config,
+            args,
+        }
+    }
+
+    /// The entry point.
+    pub fn entry(&self) -> &'static str {
+        self.entry
+    }
+
+    /// The module.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// This launch as a backend sees it.
+    pub fn launch(&self) -> Launch<'_> {
+        Launch {
+            module: self.module.id(),
+            module_name: self.module.name(),
+            entry: self.entry,
+            host: self.host,
+            config: self.config,
+            args: &self.args,
+        }
+    }
+
+    /// Runs the launch and waits for its end.
+    ///
+    /// # Errors
+    /// [`DeviceError::Kernel`] if lanes returned errors; otherwise as
+    /// [`Backend::submit`](super::Backend::submit).
+    pub fn run(self) -> Result<LaunchReport, DeviceError> {
+        let device = self.module.device().clone();
+        let mut reports = device.run_all(core::slice::from_ref(&self))?;
+        let Some(report) = reports.pop() else {
+            return Err(DeviceError::Driver {
+                device: device.info().name.clone(),
+                call: "submit",
+                what: "the backend returned no report".to_string(),
+            });
+        };
+        match report.failure(self.entry) {
+            Some(failure) => Err(Box::new(failure).into()),
+            None => Ok(report),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The host half: devices, memory that the host owns, heaps, launches.
+//!
+//! | module | what |
+//! |---|---|
+//! | `backend` | what a backend implements, and what it is told to launch |
+//! | `error` | what can go wrong |
+//! | `device` | an opened device, the handle that everything else is made from |
+//! | `buffer` | raw device memory with an owner |
+//! | `vec`, `boxed` | typed device memory: [`DeviceVec`], [`DeviceBox`] |
+//! | `plan`, `pool` | how a heap is laid out, and a heap on a device: [`Pool`] |
+//! | `launch` | the shape of a launch and its arguments |
+
+mod backend;
+mod boxed;
+mod buffer;
+mod device;
+mod error;
+mod launch;
+mod plan;
+mod pool;
+mod vec;
+
+pub use backend::{Backend, BackendKind, BufferId, DeviceInfo, HostEntry, KernelImage, ModuleId};
+pub use boxed::DeviceBox;
+pub use buffer::RawBuffer;
+pub use device::{Device, Module};
+pub use error::{DeviceError, KernelFailure, PlanError};
+pub use launch::{
+    Arg, Args, HeapArg, IntoArg, Launch, LaunchConfig, LaunchReport, Prepared, SliceArg,
+};
+pub use plan::{Fill, HeapPlan, HeapReader, HostAlloc, Usage};
+pub use pool::{HeapCalls, Pool, PoolStats, RawPool};
+pub use vec::DeviceVec;

@@ -1,0 +1,70 @@
+//! How a heap is laid out: what an allocator tells the host.
+
+use super::{DeviceError, PlanError};
+use crate::{HeapHandle, HeapParams};
+use std::vec::Vec;
+
+/// A range of words that has one value in a fresh heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fill {
+    /// First word, from the start of the heap.
+    pub word: u64,
+    /// Number of words.
+    pub words: u64,
+    /// Their value.
+    pub value: u32,
+}
+
+/// The layout of a heap of a certain size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeapPlan {
+    /// The allocator's scalars, passed to every kernel.
+    pub params: HeapParams,
+    /// Words to set in a fresh heap, beyond the header, which the pool writes itself. Later entries
+    /// win where they overlap.
+    pub fills: Vec<Fill>,
+    /// Bytes that cannot be handed out in any state of the heap, the header included.
+    pub metadata_bytes: u64,
+}
+
+/// What an allocator's metadata say about the space in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Bytes of blocks in use, as the allocator rounds them.
+    pub used_bytes: u64,
+    /// Bytes that are tied to one size class or otherwise not available to every request,
+    /// `used_bytes` included.
+    pub committed_bytes: u64,
+    /// Blocks in use, where the metadata tell.
+    pub live_blocks: Option<u64>,
+}
+
+/// Reads words of a heap from the host.
+pub trait HeapReader {
+    /// Fills `words` from word index `first`.
+    ///
+    /// # Errors
+    /// As [`Backend::read`](super::Backend::read).
+    fn read(&mut self, first: u64, words: &mut [u32]) -> Result<(), DeviceError>;
+}
+
+/// What the host needs to know of an allocator.
+pub trait HostAlloc: HeapHandle {
+    /// Number that names this kind of heap in the header; different for every allocator.
+    const KIND: u32;
+
+    /// Settings; the defaults are the paper's.
+    type Config: Clone + Default + core::fmt::Debug;
+
+    /// Lays out a heap of `bytes` bytes (a multiple of 16, at most 64 GiB).
+    ///
+    /// # Errors
+    /// [`PlanError`] if the size or a setting is not possible.
+    fn plan(bytes: u64, config: &Self::Config) -> Result<HeapPlan, PlanError>;
+
+    /// Reads from the metadata how much is in use. No kernel runs meanwhile.
+    ///
+    /// # Errors
+    /// As the reader.
+    fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError>;
+}

@@ -1,0 +1,373 @@
+//! A heap on a device.
+
+use super::vec::bytes_of_mut;
+use super::{
+    Arg, Device, DeviceError, HeapArg, HeapPlan, HeapReader, HostAlloc, PlanError, RawBuffer, Usage,
+};
+use crate::{AllocError, DevicePtr, HeapParams, LAYOUT_VERSION, header};
+use core::alloc::Layout;
+use core::marker::PhantomData;
+use std::fmt;
+use std::format;
+
+/// The largest pool: what a 32-bit handle of 16-byte granules reaches, less the null handle.
+const MOST_BYTES: u64 = (u32::MAX as u64) * 16;
+
+/// A heap on a device, managed by the allocator `A`.
+///
+/// Kernels take it as an argument and allocate in it. What they leave allocated stays across
+/// launches until it is freed or the pool is dropped.
+pub struct Pool<A> {
+    raw: RawPool,
+    plan: HeapPlan,
+    allocator: PhantomData<fn() -> A>,
+}
+
+/// A heap on a device without its allocator's type.
+#[derive(Clone, Debug)]
+pub struct RawPool {
+    /// The device.
+    pub device: Device,
+    /// The memory.
+    pub buffer: RawBuffer,
+    /// Number of 32-bit words of the heap.
+    pub words: u64,
+    /// The allocator's parameters.
+    pub params: HeapParams,
+    /// Name of the allocator.
+    pub allocator: &'static str,
+    /// Number of the kind of heap, [`HostAlloc::KIND`].
+    pub kind: u32,
+}
+
+/// Allocates in heaps on behalf of the host, by small kernels. The facade crate provides it for the
+/// library's allocators.
+pub trait HeapCalls: Send + Sync + fmt::Debug {
+    /// Allocates one block.
+    ///
+    /// # Errors
+    /// [`DeviceError::Heap`] if the heap does not give it; errors of the launch.
+    fn malloc(&self, pool: &RawPool, layout: Layout) -> Result<DevicePtr<u8>, DeviceError>;
+
+    /// Frees one block.
+    ///
+    /// # Errors
+    /// Errors of the launch.
+    ///
+    /// # Safety
+    /// As [`DeviceAlloc::free`](crate::DeviceAlloc::free).
+    unsafe fn free(
+        &self,
+        pool: &RawPool,
+        ptr: DevicePtr<u8>,
+        layout: Layout,
+    ) -> Result<(), DeviceError>;
+}
+
+impl<A: HostAlloc> Pool<A> {
+    /// Lays out a heap of `bytes` bytes on `device`.
+    ///
+    /// # Errors
+    /// As [`Device::reserve`].
+    pub fn new(device: &Device, bytes: u64, config: &A::Config) -> Result<Self, DeviceError> {
+        let bytes = bytes & !15;
+        if bytes > MOST_BYTES {
+            return Err(PlanError::TooLarge {
+                bytes,
+                most: MOST_BYTES,
+            }
+            .into());
+        }
+        let least = header::HEADER_WORDS as u64 * 4 + 16;
+        if bytes < least {
+            return Err(PlanError::TooSmall {
+                allocator: A::NAME,
+                bytes,
+                least,
+            }
+            .into());
+        }
+        let plan = A::plan(bytes, config)?;
+        let info = device.info();
+        if info.memory_bytes != 0 && bytes > info.memory_bytes {
+            return Err(DeviceError::OutOfMemory {
+                device: info.name.clone(),
+                bytes,
+                why: format!("it has {} bytes in all", info.memory_bytes),
+            });
+        }
+        let pool = Pool {
+            raw: RawPool {
+                buffer: device.alloc(bytes)?,
+                device: device.clone(),
+                words: bytes / 4,
+                params: plan.params,
+                allocator: A::NAME,
+                kind: A::KIND,
+            },
+            plan,
+            allocator: PhantomData,
+        };
+        pool.format()?;
+        Ok(pool)
+    }
+
+    /// Makes the heap fresh: every block is free, counters are zero. Blocks that were handed out
+    /// before must not be used any more.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn reset(&mut self) -> Result<(), DeviceError> {
+        self.format()
+    }
+
+    fn format(&self) -> Result<(), DeviceError> {
+        let buffer = &self.raw.buffer;
+        buffer.fill(0, header::HEADER_WORDS as u64, 0)?;
+        for fill in &self.plan.fills {
+            buffer.fill(fill.word * 4, fill.words, fill.value)?;
+        }
+        let mut head = [0u32; 4];
+        head[header::WORD_MAGIC] = header::MAGIC;
+        head[header::WORD_VERSION] = LAYOUT_VERSION;
+        head[header::WORD_KIND] = A::KIND;
+        buffer.write(0, super::vec::bytes_of(&head))
+    }
+
+    /// Size of the pool in bytes, metadata included.
+    pub fn bytes(&self) -> u64 {
+        self.raw.words * 4
+    }
+
+    /// Bytes that can never be handed out.
+    pub fn metadata_bytes(&self) -> u64 {
+        self.plan.metadata_bytes
+    }
+
+    /// The pool without its allocator's type.
+    pub fn raw(&self) -> &RawPool {
+        &self.raw
+    }
+
+    /// The pool as an argument of a kernel.
+    pub fn arg(&self) -> Arg {
+        Arg::Heap(HeapArg {
+            buffer: self.raw.buffer.clone(),
+            words: self.raw.words,
+            params: self.raw.params,
+        })
+    }
+
+    /// Reads header and metadata. No kernel runs meanwhile.
+    ///
+    /// # Errors
+    /// [`DeviceError::BadHeap`] if the header was overwritten; errors of the device.
+    pub fn stats(&self) -> Result<PoolStats, DeviceError> {
+        let mut head = [0u32; header::HEADER_WORDS];
+        let mut reader = Reader { pool: &self.raw };
+        reader.read(0, &mut head)?;
+        let found = (
+            head[header::WORD_MAGIC],
+            head[header::WORD_VERSION],
+            head[header::WORD_KIND],
+        );
+        if found != (header::MAGIC, LAYOUT_VERSION, A::KIND) {
+            return Err(DeviceError::BadHeap {
+                expected: A::NAME,
+                version: LAYOUT_VERSION,
+                why: format!(
+                    "magic {:#x}, version {}, kind {}: a kernel wrote over the header, or another build made it",
+                    found.0, found.1, found.2
+                ),
+            });
+        }
+        let usage = A::usage(&self.raw.params, &mut reader)?;
+        let stripes = head[header::WORD_COUNTERS..].chunks_exact(header::STRIPE_WORDS);
+        let mut stats = PoolStats {
+            allocator: A::NAME,
+            pool_bytes: self.bytes(),
+            metadata_bytes: self.plan.metadata_bytes,
+            usage,
+            failures: [1, 2, 3].map(|code| head[header::WORD_FAILURES + code]),
+            mallocs: 0,
+            frees: 0,
+            malloc_bytes: 0,
+            free_bytes: 0,
+        };
+        let wide = |stripe: &[u32], at: usize| stripe[at] as u64 | (stripe[at + 1] as u64) << 32;
+        for stripe in stripes {
+            stats.mallocs += stripe[header::COUNT_MALLOCS] as u64;
+            stats.frees += stripe[header::COUNT_FREES] as u64;
+            stats.malloc_bytes += wide(stripe, header::COUNT_MALLOC_BYTES);
+            stats.free_bytes += wide(stripe, header::COUNT_FREE_BYTES);
+        }
+        Ok(stats)
+    }
+
+    /// Allocates a block on behalf of the host.
+    ///
+    /// # Errors
+    /// [`DeviceError::Heap`] if the heap does not give it; [`DeviceError::BadLaunch`] if the device
+    /// was opened without kernels for that; errors of the device.
+    pub fn malloc(&self, layout: Layout) -> Result<DevicePtr<u8>, DeviceError> {
+        self.raw.malloc(layout)
+    }
+
+    /// Frees a block on behalf of the host.
+    ///
+    /// # Errors
+    /// As [`malloc`](Self::malloc).
+    ///
+    /// # Safety
+    /// As [`DeviceAlloc::free`](crate::DeviceAlloc::free).
+    pub unsafe fn free(&self, ptr: DevicePtr<u8>, layout: Layout) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.raw.free(ptr, layout) }
+    }
+}
+
+impl RawPool {
+    /// See [`Pool::malloc`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn malloc(&self, layout: Layout) -> Result<DevicePtr<u8>, DeviceError> {
+        match self.device.calls() {
+            Some(calls) => calls.malloc(self, layout),
+            None => Err(self.no_calls()),
+        }
+    }
+
+    /// See [`Pool::free`].
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn free(&self, ptr: DevicePtr<u8>, layout: Layout) -> Result<(), DeviceError> {
+        match self.device.calls() {
+            // SAFETY: the caller's promise.
+            Some(calls) => unsafe { calls.free(self, ptr, layout) },
+            None => Err(self.no_calls()),
+        }
+    }
+
+    /// The error of a heap that gave nothing.
+    pub fn refused(&self, layout: Layout, cause: AllocError) -> DeviceError {
+        DeviceError::Heap {
+            allocator: self.allocator,
+            bytes: layout.size() as u64,
+            cause,
+        }
+    }
+
+    fn no_calls(&self) -> DeviceError {
+        DeviceError::BadLaunch {
+            kernel: "heap_malloc".into(),
+            why:
+                "the device was opened without the library's kernels: open it with warpheap::Device"
+                    .into(),
+        }
+    }
+}
+
+struct Reader<'a> {
+    pool: &'a RawPool,
+}
+
+impl HeapReader for Reader<'_> {
+    fn read(&mut self, first: u64, words: &mut [u32]) -> Result<(), DeviceError> {
+        self.pool.buffer.read(first * 4, bytes_of_mut(words))
+    }
+}
+
+impl<A> fmt::Debug for Pool<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool")
+            .field("allocator", &self.raw.allocator)
+            .field("bytes", &(self.raw.words * 4))
+            .finish()
+    }
+}
+
+/// What a pool holds at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolStats {
+    /// Name of the allocator.
+    pub allocator: &'static str,
+    /// Size of the pool in bytes, metadata included.
+    pub pool_bytes: u64,
+    /// Bytes that can never be handed out.
+    pub metadata_bytes: u64,
+    /// What the allocator's metadata say.
+    pub usage: Usage,
+    /// Requests that failed, by cause: exhausted, contended, unsupported.
+    pub failures: [u32; 3],
+    /// Blocks handed out; 0 unless the pool's allocator is `Counted`.
+    pub mallocs: u64,
+    /// Blocks taken back; 0 unless the pool's allocator is `Counted`.
+    pub frees: u64,
+    /// Bytes asked for by mallocs; 0 unless the pool's allocator is `Counted`.
+    pub malloc_bytes: u64,
+    /// Bytes given back by frees; 0 unless the pool's allocator is `Counted`.
+    pub free_bytes: u64,
+}
+
+impl PoolStats {
+    /// Bytes asked for and not given back; 0 unless the pool's allocator is `Counted`.
+    pub fn live_bytes(&self) -> u64 {
+        self.malloc_bytes.saturating_sub(self.free_bytes)
+    }
+}
+
+impl fmt::Display for PoolStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: {} of {} bytes in use, {} metadata",
+            self.allocator, self.usage.used_bytes, self.pool_bytes, self.metadata_bytes
+        )?;
+        if self.mallocs != 0 {
+            write!(
+                f,
+                ", {} mallocs, {} frees, {} bytes live",
+                self.mallocs,
+                self.frees,
+                self.live_bytes()
+            )?;
+        }
+        let [exhausted, contended, unsupported] = self.failures;
+        if exhausted + contended + unsupported != 0 {
+            write!(
+                f,
+                ", failed requests: {exhausted} exhausted, {contended} contended, {unsupported} unsupported"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stats_show_failures_only_where_there_are_some() {
+        let mut stats = PoolStats {
+            allocator: "Bump",
+            pool_bytes: 1024,
+            metadata_bytes: 64,
+            usage: Usage::default(),
+            failures: [0; 3],
+            mallocs: 2,
+            frees: 1,
+            malloc_bytes: 48,
+            free_bytes: 16,
+        };
+        let line = format!("{stats}");
+        assert!(line.contains("32 bytes live") && !line.contains("failed"));
+        stats.failures[1] = 7;
+        assert!(format!("{stats}").contains("7 contended"));
+    }
+}

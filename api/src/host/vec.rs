@@ -1,0 +1,300 @@
+//! Typed device memory.
+
+use super::{Arg, Device, DeviceError, HostAlloc, Pool, RawBuffer, RawPool, SliceArg};
+use crate::{DevicePtr, HeapData, layout};
+use core::alloc::Layout;
+use core::marker::PhantomData;
+use core::mem::{ManuallyDrop, size_of, size_of_val};
+use std::fmt;
+use std::vec::Vec;
+
+/// Alignment of vectors that live in a heap: the offset alignment that Vulkan devices may ask of a
+/// storage buffer at most.
+const HEAP_ALIGN: usize = 256;
+
+/// A vector of `T` in device memory, owned by the host. Kernels take it as `&[T]` or `&mut [T]`.
+///
+/// It lies in a buffer of its own, or, from the `_in` constructors, inside a heap. The
+/// length is fixed.
+pub struct DeviceVec<T> {
+    storage: Storage,
+    len: u32,
+    elements: PhantomData<T>,
+}
+
+enum Storage {
+    Own {
+        buffer: RawBuffer,
+        offset: u64,
+    },
+    Heap {
+        pool: RawPool,
+        ptr: DevicePtr<u8>,
+        layout: Layout,
+    },
+}
+
+impl<T: HeapData> DeviceVec<T> {
+    /// An empty vector.
+    ///
+    /// # Errors
+    /// As [`uninit`](Self::uninit).
+    pub fn new(device: &Device) -> Result<Self, DeviceError> {
+        Self::zeroed(device, 0)
+    }
+
+    /// `len` elements with unspecified contents.
+    ///
+    /// # Errors
+    /// [`DeviceError::TooLarge`] and [`DeviceError::OutOfMemory`].
+    pub fn uninit(device: &Device, len: usize) -> Result<Self, DeviceError> {
+        let len = checked_len::<T>(len)?;
+        let buffer = device.alloc(byte_len::<T>(len))?;
+        Ok(DeviceVec {
+            storage: Storage::Own { buffer, offset: 0 },
+            len,
+            elements: PhantomData,
+        })
+    }
+
+    /// `len` elements of zero words.
+    ///
+    /// # Errors
+    /// As [`uninit`](Self::uninit).
+    pub fn zeroed(device: &Device, len: usize) -> Result<Self, DeviceError> {
+        let vec = Self::uninit(device, len)?;
+        vec.fill_zero()?;
+        Ok(vec)
+    }
+
+    /// A copy of `data` in device memory.
+    ///
+    /// # Errors
+    /// As [`uninit`](Self::uninit).
+    pub fn from_slice(device: &Device, data: &[T]) -> Result<Self, DeviceError> {
+        let vec = Self::uninit(device, data.len())?;
+        vec.buffer().write(vec.offset(), bytes_of(data))?;
+        Ok(vec)
+    }
+
+    /// Like [`uninit`](Self::uninit), inside the heap of `pool`.
+    ///
+    /// # Errors
+    /// As [`Pool::malloc`].
+    pub fn uninit_in<A: HostAlloc>(pool: &Pool<A>, len: usize) -> Result<Self, DeviceError> {
+        let len = checked_len::<T>(len)?;
+        let layout = layout::aligned(byte_len::<T>(len).max(1) as usize, HEAP_ALIGN);
+        let ptr = pool.malloc(layout)?;
+        Ok(DeviceVec {
+            storage: Storage::Heap {
+                pool: pool.raw().clone(),
+                ptr,
+                layout,
+            },
+            len,
+            elements: PhantomData,
+        })
+    }
+
+    /// Like [`zeroed`](Self::zeroed), inside the heap of `pool`.
+    ///
+    /// # Errors
+    /// As [`Pool::malloc`].
+    pub fn zeroed_in<A: HostAlloc>(pool: &Pool<A>, len: usize) -> Result<Self, DeviceError> {
+        let vec = Self::uninit_in(pool, len)?;
+        vec.fill_zero()?;
+        Ok(vec)
+    }
+
+    /// Like [`from_slice`](Self::from_slice), inside the heap of `pool`.
+    ///
+    /// # Errors
+    /// As [`Pool::malloc`].
+    pub fn from_slice_in<A: HostAlloc>(pool: &Pool<A>, data: &[T]) -> Result<Self, DeviceError> {
+        let vec = Self::uninit_in(pool, data.len())?;
+        vec.buffer().write(vec.offset(), bytes_of(data))?;
+        Ok(vec)
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Copies `data` over all elements.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`] unless the lengths are equal; errors of the device.
+    pub fn copy_from(&mut self, data: &[T]) -> Result<(), DeviceError> {
+        self.same_len("DeviceVec::copy_from", data.len())?;
+        self.buffer().write(self.offset(), bytes_of(data))
+    }
+
+    /// Copies all elements to `data`.
+    ///
+    /// # Errors
+    /// As [`copy_from`](Self::copy_from).
+    pub fn copy_to(&self, data: &mut [T]) -> Result<(), DeviceError> {
+        self.same_len("DeviceVec::copy_to", data.len())?;
+        self.buffer().read(self.offset(), bytes_of_mut(data))
+    }
+
+    /// All elements as a vector of the host.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn to_vec(&self) -> Result<Vec<T>, DeviceError> {
+        let mut data: Vec<T> = Vec::with_capacity(self.len());
+        let room = &mut data.spare_capacity_mut()[..self.len()];
+        // SAFETY: HeapData is valid for every bit pattern; the bytes are zeroed before they are
+        // seen as initialised.
+        let bytes = unsafe {
+            core::ptr::write_bytes(room.as_mut_ptr(), 0, room.len());
+            core::slice::from_raw_parts_mut(room.as_mut_ptr().cast::<u8>(), size_of_val(room))
+        };
+        self.buffer().read(self.offset(), bytes)?;
+        // SAFETY: the first len elements were initialised above.
+        unsafe { data.set_len(self.len()) };
+        Ok(data)
+    }
+
+    /// Sets all words to zero.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn fill_zero(&self) -> Result<(), DeviceError> {
+        let words = byte_len::<T>(self.len) / 4;
+        self.buffer().fill(self.offset(), words, 0)
+    }
+
+    /// The vector as an argument of a kernel.
+    pub fn arg(&self) -> Arg {
+        Arg::Slice(SliceArg {
+            buffer: self.buffer().clone(),
+            offset: self.offset(),
+            len: self.len,
+            stride: size_of::<T>() as u32,
+        })
+    }
+
+    /// The handle of the first element, if the vector lives in a heap.
+    pub fn heap_ptr(&self) -> Option<DevicePtr<T>> {
+        match &self.storage {
+            Storage::Own { .. } => None,
+            Storage::Heap { ptr, .. } => Some(ptr.cast()),
+        }
+    }
+
+    /// Takes the vector apart: memory, byte offset of the first element, number of elements.
+    /// A vector in a heap leaves its block allocated there.
+    pub fn into_raw_parts(self) -> (RawBuffer, u64, u32) {
+        let parts = (self.buffer().clone(), self.offset(), self.len);
+        let this = ManuallyDrop::new(self);
+        if let Storage::Own { buffer, .. } = &this.storage {
+            // SAFETY: `this` is never used again, so its buffer is dropped once, here; a heap's
+            // pool handle is leaked on purpose with the block that it would free.
+            drop(unsafe { core::ptr::read(buffer) });
+        }
+        parts
+    }
+
+    /// A vector of `len` elements at byte `offset` of `buffer`.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`] if they do not fit, or `offset` is not a multiple of 256.
+    pub fn from_raw_parts(buffer: RawBuffer, offset: u64, len: u32) -> Result<Self, DeviceError> {
+        let end = offset.saturating_add(byte_len::<T>(len));
+        if end > buffer.bytes() || offset % HEAP_ALIGN as u64 != 0 {
+            return Err(DeviceError::OutOfRange {
+                what: "DeviceVec::from_raw_parts",
+                got: end,
+                room: buffer.bytes(),
+            });
+        }
+        Ok(DeviceVec {
+            storage: Storage::Own { buffer, offset },
+            len,
+            elements: PhantomData,
+        })
+    }
+
+    fn buffer(&self) -> &RawBuffer {
+        match &self.storage {
+            Storage::Own { buffer, .. } => buffer,
+            Storage::Heap { pool, .. } => &pool.buffer,
+        }
+    }
+
+    fn offset(&self) -> u64 {
+        match &self.storage {
+            Storage::Own { offset, .. } => *offset,
+            Storage::Heap { ptr, .. } => ptr.byte_offset(),
+        }
+    }
+
+    fn same_len(&self, what: &'static str, len: usize) -> Result<(), DeviceError> {
+        if len != self.len() {
+            return Err(DeviceError::OutOfRange {
+                what,
+                got: len as u64,
+                room: self.len as u64,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl<T> Drop for DeviceVec<T> {
+    fn drop(&mut self) {
+        if let Storage::Heap { pool, ptr, layout } = &self.storage {
+            // SAFETY: the block came from this heap with this layout, and the vector owned it.
+            if let Err(error) = unsafe { pool.free(*ptr, *layout) } {
+                tracing::warn!(%error, "a device vector could not be freed in its heap");
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for DeviceVec<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceVec").field("len", &self.len).finish()
+    }
+}
+
+fn checked_len<T: HeapData>(len: usize) -> Result<u32, DeviceError> {
+    const { assert!(size_of::<T>() == T::WORDS as usize * 4) }
+    u32::try_from(len).map_err(|_| DeviceError::OutOfRange {
+        what: "number of elements of a device vector",
+        got: len as u64,
+        room: u32::MAX as u64,
+    })
+}
+
+fn byte_len<T: HeapData>(len: u32) -> u64 {
+    len as u64 * T::WORDS as u64 * 4
+}
+
+/// The bytes of plain data.
+pub(crate) fn bytes_of<T: HeapData>(data: &[T]) -> &[u8] {
+    // SAFETY: HeapData has no padding, so every byte is initialised.
+    unsafe { core::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) }
+}
+
+/// The bytes of plain data, to be overwritten.
+pub(crate) fn bytes_of_mut<T: HeapData>(data: &mut [T]) -> &mut [u8] {
+    // SAFETY: as in bytes_of; any bytes are valid values.
+    unsafe { core::slice::from_raw_parts_mut(data.as_mut_ptr().cast(), size_of_val(data)) }
+}
+
+/// The words of plain data.
+pub(crate) fn words_of<T: HeapData>(data: &[T]) -> Vec<u32> {
+    bytes_of(data)
+        .chunks_exact(4)
+        .map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]]))
+        .collect()
+}

@@ -1,0 +1,108 @@
+//! The rules of sizes and alignments, and layouts that cannot fail to build.
+//!
+//! | request | answer of every allocator |
+//! |---|---|
+//! | size 0 | served like size 1: a block of its own that must be freed |
+//! | alignment up to the allocator's [`Caps::max_align`](crate::Caps::max_align) | honoured, relative to the start of the heap; backends place heaps at multiples of 64 KiB, so machine addresses are aligned as well |
+//! | greater alignment | [`AllocError::Unsupported`](crate::AllocError::Unsupported) |
+//! | size above [`Caps::max_size`](crate::Caps::max_size), or a size whose computation overflowed | `Unsupported` |
+//! | anything else that does not fit now | [`AllocError::Exhausted`](crate::AllocError::Exhausted) |
+//!
+//! `core::alloc::Layout`'s own constructors return a `Result` around a two-word struct, which the
+//! SPIR-V compiler cannot translate. The constructors here *saturate* instead: a layout whose size
+//! overflowed is one that no heap holds.
+
+use crate::{DevicePtr, HeapData};
+use core::alloc::Layout;
+
+/// The greatest size a layout can name; what overflowing computations saturate to. No heap serves
+/// it.
+pub const ABSURD: usize = (isize::MAX as usize) & !0xffff;
+
+/// A layout of `size` bytes at the alignment of a granule (16 bytes).
+#[inline(always)]
+pub const fn bytes(size: usize) -> Layout {
+    aligned(size, DevicePtr::GRANULE_BYTES)
+}
+
+/// A layout of `size` bytes at `align`, a power of two up to 64 KiB. Any other alignment becomes
+/// an [`ABSURD`] request, which no allocator serves.
+#[inline(always)]
+pub const fn aligned(size: usize, align: usize) -> Layout {
+    let good = align != 0 && align & (align - 1) == 0 && align <= 0x1_0000 && size <= ABSURD;
+    let size = if good { size } else { ABSURD };
+    let align = if good { align } else { 1 };
+    // SAFETY: align is a power of two and size, rounded up to it, does not exceed isize::MAX
+    // because ABSURD is a multiple of the greatest alignment allowed here.
+    unsafe { Layout::from_size_align_unchecked(size, align) }
+}
+
+/// A layout for one value of `T`, at the alignment of a granule.
+#[inline(always)]
+pub const fn of<T: HeapData>() -> Layout {
+    bytes(T::WORDS as usize * 4)
+}
+
+/// A layout for `len` values of `T`; saturates to [`ABSURD`] on overflow.
+#[inline(always)]
+pub const fn array<T: HeapData>(len: u32) -> Layout {
+    let word_bytes = T::WORDS as usize * 4;
+    if word_bytes != 0 && len as usize > ABSURD / word_bytes {
+        bytes(ABSURD)
+    } else {
+        bytes(len as usize * word_bytes)
+    }
+}
+
+/// Granules that hold a block of this layout: at least one.
+///
+/// Saturates to `u32::MAX` for layouts beyond the reach of a handle.
+#[inline(always)]
+pub const fn granules(layout: Layout) -> u32 {
+    let size = layout.size();
+    // Written without an addition that could wrap where usize has 32 bits.
+    let whole = size / DevicePtr::GRANULE_BYTES;
+    let part = (size % DevicePtr::GRANULE_BYTES != 0) as usize;
+    let count = whole + part;
+    if count == 0 {
+        1
+    } else if count >= u32::MAX as usize {
+        u32::MAX
+    } else {
+        count as u32
+    }
+}
+
+/// The alignment of a layout in granules: at least one.
+#[inline(always)]
+pub const fn align_granules(layout: Layout) -> u32 {
+    let align = layout.align();
+    if align <= DevicePtr::GRANULE_BYTES {
+        1
+    } else {
+        (align / DevicePtr::GRANULE_BYTES) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn granules_round_up_and_saturate() {
+        assert_eq!(granules(bytes(0)), 1);
+        assert_eq!(granules(bytes(1)), 1);
+        assert_eq!(granules(bytes(16)), 1);
+        assert_eq!(granules(bytes(17)), 2);
+        assert_eq!(granules(bytes(ABSURD)), u32::MAX);
+    }
+
+    #[test]
+    fn overflow_and_bad_alignments_become_absurd() {
+        assert_eq!(array::<[u32; 4]>(u32::MAX).size(), 16 * u32::MAX as usize);
+        assert_eq!(aligned(8, 3).size(), ABSURD);
+        assert_eq!(aligned(8, 0x2_0000).size(), ABSURD);
+        assert_eq!(aligned(usize::MAX, 16).size(), ABSURD);
+        assert_eq!(aligned(8, 0x1_0000).align(), 0x1_0000);
+    }
+}

@@ -1,0 +1,70 @@
+//! The memory of a heap, as the words that every target can address.
+
+use crate::{DevicePtr, LaneMask};
+use core::alloc::Layout;
+
+/// The words of a heap, as an allocator and a container see them.
+///
+/// A word is 32 bits; indices count words from the start of the heap. Atomic operations are
+/// *relaxed*, at device scope; order comes from the two fences alone, because on GPUs a fence and
+/// a relaxed operation cost less than an ordered operation (and on PTX the latter would be ordered
+/// with the whole system).
+///
+/// Indices must lie inside the heap. The emulator reports an access outside it with kernel, block,
+/// warp and lane; on a device such an access is undefined.
+pub trait HeapMemory: Copy + 'static {
+    /// Number of words of the heap.
+    fn len(self) -> usize;
+
+    /// Whether the heap has no words.
+    #[inline(always)]
+    fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Plain read: for data that no other lane writes at the same time.
+    fn read(self, word: usize) -> u32;
+    /// Plain write: for data that no other lane reads or writes at the same time.
+    fn write(self, word: usize, value: u32);
+
+    /// Atomic load.
+    fn load(self, word: usize) -> u32;
+    /// Atomic store.
+    fn store(self, word: usize, value: u32);
+    /// Atomic addition (wrapping); returns the old value.
+    fn fetch_add(self, word: usize, value: u32) -> u32;
+    /// Atomic subtraction (wrapping); returns the old value.
+    fn fetch_sub(self, word: usize, value: u32) -> u32;
+    /// Atomic bitwise and; returns the old value.
+    fn fetch_and(self, word: usize, value: u32) -> u32;
+    /// Atomic bitwise or; returns the old value.
+    fn fetch_or(self, word: usize, value: u32) -> u32;
+    /// Atomic maximum of unsigned values; returns the old value.
+    fn fetch_max(self, word: usize, value: u32) -> u32;
+    /// Atomic exchange; returns the old value.
+    fn exchange(self, word: usize, value: u32) -> u32;
+    /// Atomic compare-and-swap; returns the old value, which equals `current` on success.
+    fn compare_exchange(self, word: usize, current: u32, new: u32) -> u32;
+
+    /// Release fence at device scope: what this lane wrote before is visible to whoever reads an
+    /// atomic that this lane writes after, and then calls [`acquire`](Self::acquire).
+    fn release(self);
+    /// Acquire fence at device scope, the other half of [`release`](Self::release).
+    fn acquire(self);
+
+    /// Index of the calling lane inside its warp.
+    fn lane(self) -> u32;
+    /// Warp-collective: the lanes that reached this call together with the calling one. A lane
+    /// that is not in the set may be anywhere, waiting or ahead.
+    fn active(self) -> LaneMask;
+    /// Warp-collective over exactly the lanes in `mask`: the `value` of lane `source`, which must be
+    /// in `mask`. Lanes that parted since they were [`active`](Self::active) together meet here.
+    fn shuffle(self, mask: LaneMask, value: u32, source: u32) -> u32;
+
+    /// Tells an emulator that a block was handed out; nothing elsewhere.
+    #[inline(always)]
+    fn note_malloc(self, _ptr: DevicePtr<u8>, _layout: Layout) {}
+    /// Tells an emulator that a block is about to be freed; nothing elsewhere.
+    #[inline(always)]
+    fn note_free(self, _ptr: DevicePtr<u8>, _layout: Layout) {}
+}

@@ -1,0 +1,91 @@
+//! Which GPU is opened, and how long its kernels may take.
+
+use crate::status::no_device;
+use std::time::Duration;
+use warpheap_api::host::DeviceError;
+
+/// Which GPU is opened, and how long its kernels may take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CudaConfig {
+    /// Index of the GPU, in the driver's order ([`enumerate`](crate::enumerate) lists them).
+    pub device: usize,
+    /// How long one launch may run before the device counts as lost.
+    pub timeout: Duration,
+}
+
+impl Default for CudaConfig {
+    /// The first GPU; 300 seconds.
+    fn default() -> Self {
+        CudaConfig {
+            device: 0,
+            timeout: Duration::from_secs(300),
+        }
+    }
+}
+
+impl CudaConfig {
+    /// The default, changed by the environment: `WARPHEAP_CUDA_DEVICE` is the index of the GPU,
+    /// `WARPHEAP_TIMEOUT_S` a number of seconds.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoDevice`] for a value that is no such number.
+    pub fn from_env() -> Result<Self, DeviceError> {
+        Self::from_values(|name| std::env::var_os(name).map(|v| v.to_string_lossy().into_owned()))
+    }
+
+    fn from_values(value: impl Fn(&str) -> Option<String>) -> Result<Self, DeviceError> {
+        let mut config = CudaConfig::default();
+        if let Some(text) = value(DEVICE) {
+            config.device = text.trim().parse().map_err(|_| {
+                no_device(format!(
+                    "{DEVICE}=`{text}` is not the index of a GPU: use 0, 1, ... as `nvidia-smi -L` counts"
+                ))
+            })?;
+        }
+        if let Some(text) = value(TIMEOUT) {
+            let seconds = text.trim().parse().ok().filter(|&s: &f64| s > 0.0);
+            config.timeout = seconds
+                .and_then(|s| Duration::try_from_secs_f64(s).ok())
+                .ok_or_else(|| {
+                    no_device(format!("{TIMEOUT}=`{text}` is not a number of seconds above 0"))
+                })?;
+        }
+        Ok(config)
+    }
+}
+
+const DEVICE: &str = "WARPHEAP_CUDA_DEVICE";
+const TIMEOUT: &str = "WARPHEAP_TIMEOUT_S";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(device: Option<&str>, timeout: Option<&str>) -> Result<CudaConfig, DeviceError> {
+        CudaConfig::from_values(|name| match name {
+            DEVICE => device.map(String::from),
+            TIMEOUT => timeout.map(String::from),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn the_environment_changes_the_default() {
+        assert_eq!(read(None, None).unwrap(), CudaConfig::default());
+        let config = read(Some(" 3"), Some("0.5")).unwrap();
+        assert_eq!(config.device, 3);
+        assert_eq!(config.timeout, Duration::from_millis(500));
+    }
+
+    #[test]
+    fn values_that_are_no_numbers_are_refused_by_name() {
+        for bad in ["", "-1", "first", "1.5"] {
+            let text = read(Some(bad), None).unwrap_err().to_string();
+            assert!(text.contains("WARPHEAP_CUDA_DEVICE"), "{text}");
+        }
+        for bad in ["", "0", "-2", "soon", "inf", "nan"] {
+            let text = read(None, Some(bad)).unwrap_err().to_string();
+            assert!(text.contains("WARPHEAP_TIMEOUT_S"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Device memory at addresses that are multiples of 64 KiB.
+
+use crate::status::Status;
+use cust::memory::{DevicePointer, cuda_free, cuda_malloc};
+
+/// What the address of every buffer is a multiple of.
+pub(crate) const ALIGN: u64 = 64 << 10;
+
+/// The driver packs smaller requests together, so that their addresses are seldom aligned.
+const PACKED: u64 = 1 << 20;
+
+/// A piece of device memory. It is not freed by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Allocation {
+    /// What the driver returned, and what is freed.
+    base: u64,
+    /// The first byte in use, a multiple of [`ALIGN`].
+    pub(crate) address: u64,
+    /// Bytes in use.
+    pub(crate) bytes: u64,
+}
+
+impl Allocation {
+    /// Allocates `bytes` bytes in the current context.
+    pub(crate) fn new(bytes: u64) -> Result<Self, Status> {
+        place(
+            bytes,
+            |bytes| {
+                let bytes = usize::try_from(bytes).map_err(|_| Status::OUT_OF_MEMORY)?;
+                // SAFETY: the memory is handed on as raw addresses; nothing reads it unwritten as a
+                // type that has invalid values.
+                Ok(unsafe { cuda_malloc::<u8>(bytes)? }.as_raw())
+            },
+            |base| {
+                if let Err(status) = release(base) {
+                    tracing::warn!(%status, "device memory could not be freed");
+                }
+            },
+        )
+    }
+
+    /// Gives the memory back to the current context.
+    ///
+    /// # Safety
+    /// Nothing on the device uses it any more, and it is freed once.
+    pub(crate) unsafe fn free(self) -> Result<(), Status> {
+        release(self.base)
+    }
+}
+
+fn release(base: u64) -> Result<(), Status> {
+    // SAFETY: the callers pass what `cuda_malloc` returned, once.
+    unsafe { cuda_free(DevicePointer::<u8>::from_raw(base)) }.map_err(Status::from)
+}
+
+/// Finds an aligned place for `bytes` bytes with the driver's `alloc` and `free`: as large requests
+/// are mostly aligned, the room to align them is asked for only when they were not.
+fn place(
+    bytes: u64,
+    mut alloc: impl FnMut(u64) -> Result<u64, Status>,
+    mut free: impl FnMut(u64),
+) -> Result<Allocation, Status> {
+    if bytes >= PACKED {
+        let base = alloc(bytes)?;
+        if base % ALIGN == 0 {
+            return Ok(Allocation {
+                base,
+                address: base,
+                bytes,
+            });
+        }
+        free(base);
+    }
+    let padded = bytes.checked_add(ALIGN).ok_or(Status::OUT_OF_MEMORY)?;
+    let base = alloc(padded)?;
+    Ok(Allocation {
+        base,
+        address: base.next_multiple_of(ALIGN),
+        bytes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    /// What was allocated (address, bytes) and freed.
+    type Calls = (Vec<(u64, u64)>, Vec<u64>);
+
+    /// Places `bytes` with a driver that returns the next of `bases` at each call.
+    fn with(bytes: u64, bases: &[u64]) -> (Result<Allocation, Status>, Calls) {
+        let calls = RefCell::new(Calls::default());
+        let mut bases = bases.iter();
+        let result = place(
+            bytes,
+            |bytes| {
+                let base = *bases.next().ok_or(Status::OUT_OF_MEMORY)?;
+                calls.borrow_mut().0.push((base, bytes));
+                Ok(base)
+            },
+            |base| calls.borrow_mut().1.push(base),
+        );
+        (result, calls.into_inner())
+    }
+
+    #[test]
+    fn an_aligned_large_buffer_is_taken_as_it_is() {
+        let (got, (taken, freed)) = with(PACKED, &[7 * ALIGN]);
+        let got = got.unwrap();
+        assert_eq!((got.base, got.address, got.bytes), (7 * ALIGN, 7 * ALIGN, PACKED));
+        assert_eq!(taken, [(7 * ALIGN, PACKED)]);
+        assert!(freed.is_empty());
+    }
+
+    #[test]
+    fn an_unaligned_large_buffer_is_given_back_and_padded() {
+        let (got, (taken, freed)) = with(PACKED + 4, &[512, ALIGN + 512]);
+        let got = got.unwrap();
+        assert_eq!((got.base, got.address), (ALIGN + 512, 2 * ALIGN));
+        assert_eq!(taken[1].1, PACKED + 4 + ALIGN);
+        assert_eq!(freed, [512]);
+    }
+
+    #[test]
+    fn small_buffers_lie_inside_what_was_allocated() {
+        for base in [ALIGN, ALIGN + 256, ALIGN + 512, 2 * ALIGN - 1] {
+            let (got, (taken, _)) = with(4, &[base]);
+            let got = got.unwrap();
+            let (start, room) = taken[0];
+            assert_eq!(got.address % ALIGN, 0);
+            assert!(got.address >= start && got.address + got.bytes <= start + room);
+        }
+    }
+
+    #[test]
+    fn failures_leave_nothing_behind() {
+        let (got, (taken, freed)) = with(PACKED, &[512]);
+        assert_eq!(got, Err(Status::OUT_OF_MEMORY));
+        assert_eq!((taken.len(), freed), (1, vec![512]));
+        assert_eq!(with(u64::MAX - 8, &[512]).0, Err(Status::OUT_OF_MEMORY));
+    }
+}

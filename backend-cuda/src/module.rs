@@ -1,0 +1,198 @@
+//! Loaded modules and their kernels.
+
+use crate::driver;
+use crate::ptx;
+use crate::session::Session;
+use crate::status::Status;
+use cust::function::FunctionAttribute;
+use cust::module::Module;
+use cust::sys::CUfunction;
+use std::collections::HashMap;
+use std::ffi::CString;
+use warpheap_api::host::{DeviceError, KernelImage};
+
+/// What the compiler of the driver made of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionInfo {
+    /// 32-bit registers of a lane.
+    pub registers: u32,
+    /// Bytes of local memory of a lane: spilled registers and arrays.
+    pub local_bytes: u32,
+    /// Bytes of shared memory of a block.
+    pub shared_bytes: u32,
+    /// Most lanes of a block that the registers suffice for.
+    pub max_block_dim: u32,
+    /// Bytes of machine code, if they could be found out.
+    pub code_bytes: Option<u64>,
+}
+
+/// A kernel of a loaded module.
+#[derive(Clone, Copy)]
+pub(crate) struct Kernel {
+    pub(crate) raw: CUfunction,
+    pub(crate) info: FunctionInfo,
+}
+
+// SAFETY: the handle is a number to the driver, which may be used from any thread.
+unsafe impl Send for Kernel {}
+
+/// A loaded module.
+pub(crate) struct Loaded {
+    module: Module,
+    name: &'static str,
+    /// The text that it was made from.
+    pub(crate) ptx: &'static str,
+    kernels: HashMap<String, Kernel>,
+    /// Bytes of machine code of every kernel, once someone asked for them.
+    sizes: Option<HashMap<String, u64>>,
+}
+
+impl Loaded {
+    /// Compiles the PTX of `image` for the device of `session`, whose compute capability is
+    /// `capability`.
+    pub(crate) fn new(
+        session: &mut Session,
+        image: &KernelImage,
+        capability: (u32, u32),
+    ) -> Result<Self, DeviceError> {
+        let Some(text) = image.ptx else {
+            return Err(DeviceError::NoImage {
+                module: image.name.to_string(),
+                format: "PTX",
+                feature: "cuda",
+            });
+        };
+        let refuse = |session: &Session, what: String| DeviceError::Driver {
+            device: session.name.clone(),
+            call: "cuModuleLoadDataEx",
+            what: format!("the PTX of `{}`: {what}", image.name),
+        };
+        if let Some((major, minor)) = ptx::target(text).filter(|&needs| needs > capability) {
+            return Err(refuse(
+                session,
+                format!(
+                    "it was generated for compute capability {major}.{minor}, this GPU has {}.{}; build the kernels for sm_{}{}",
+                    capability.0, capability.1, capability.0, capability.1
+                ),
+            ));
+        }
+        let Ok(image_text) = CString::new(text) else {
+            return Err(refuse(session, "it has a NUL byte in it; build it again".into()));
+        };
+        let module = match Module::from_ptx_cstr(&image_text, &[]) {
+            Ok(module) => module,
+            Err(error) => {
+                let first = Status::from(error);
+                let (again, log) = driver::compiler_messages(&image_text);
+                // The second answer is the more exact one, unless the error did not come again.
+                let status = again.ok().err().unwrap_or(first);
+                if status.is_fatal() && first.is_fatal() {
+                    let during = format!("loading `{}`", image.name);
+                    return Err(session.fail("cuModuleLoadDataEx", during, status));
+                }
+                return Err(refuse(session, not_compiled(text, status, &log)));
+            }
+        };
+        Ok(Loaded {
+            module,
+            name: image.name,
+            ptx: text,
+            kernels: HashMap::new(),
+            sizes: None,
+        })
+    }
+
+    /// Whether this is the module of `image`.
+    pub(crate) fn is(&self, image: &KernelImage) -> bool {
+        let same = |text: &str| std::ptr::eq(text.as_ptr(), self.ptx.as_ptr());
+        self.name == image.name
+            && image
+                .ptx
+                .is_some_and(|text| same(text) && text.len() == self.ptx.len())
+    }
+
+    /// The kernel with this entry point.
+    pub(crate) fn kernel(
+        &mut self,
+        session: &mut Session,
+        entry: &str,
+    ) -> Result<Kernel, DeviceError> {
+        if let Some(kernel) = self.kernels.get(entry) {
+            return Ok(*kernel);
+        }
+        let found = match entry.contains('\0') {
+            true => Err(Status::NOT_FOUND),
+            false => self.find(entry),
+        };
+        let kernel = found.map_err(|status| match status {
+            Status::NOT_FOUND => DeviceError::LayoutMismatch {
+                module: self.name.to_string(),
+                format: "PTX",
+                entry: entry.to_string(),
+                why: ptx::explain_missing(self.ptx, entry),
+            },
+            status => session.fail("cuModuleGetFunction", format!("loading `{entry}`"), status),
+        })?;
+        self.kernels.insert(entry.to_string(), kernel);
+        Ok(kernel)
+    }
+
+    fn find(&self, entry: &str) -> Result<Kernel, Status> {
+        use FunctionAttribute as Is;
+        let function = self.module.get_function(entry)?;
+        // Asking also makes sure that the code is on the device before a launch is timed.
+        let value = |attribute| -> Result<u32, Status> {
+            let value = function.get_attribute(attribute)?;
+            Ok(u32::try_from(value).unwrap_or(0))
+        };
+        let info = FunctionInfo {
+            registers: value(Is::NumRegisters)?,
+            local_bytes: value(Is::LocalSizeBytes)?,
+            shared_bytes: value(Is::SharedMemorySizeBytes)?,
+            max_block_dim: value(Is::MaxThreadsPerBlock)?,
+            code_bytes: None,
+        };
+        let raw = function.to_raw();
+        Ok(Kernel { raw, info })
+    }
+
+    /// What is known of the kernel with this entry point, its code size included.
+    pub(crate) fn info(
+        &mut self,
+        session: &mut Session,
+        entry: &str,
+    ) -> Result<FunctionInfo, DeviceError> {
+        let info = self.kernel(session, entry)?.info;
+        let sizes = self
+            .sizes
+            .get_or_insert_with(|| crate::cubin::code_sizes(self.ptx).unwrap_or_default());
+        let code_bytes = sizes.get(entry).copied();
+        Ok(FunctionInfo { code_bytes, ..info })
+    }
+}
+
+/// Why the driver's compiler refused a text.
+fn not_compiled(text: &str, status: Status, log: &str) -> String {
+    let version = ptx::version(text).unwrap_or("?");
+    let what = status.explained();
+    match (status.0, log) {
+        (222, _) => format!("PTX version {version} is newer than the driver: {what}"),
+        (_, "") => format!("{what}; PTX version {version}"),
+        (_, log) => format!("{what}; PTX version {version}; its compiler says: {log}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compiler_messages_reach_the_user() {
+        let text = ".version 8.8\n";
+        let bad = not_compiled(text, Status(218), "line 7: syntax error");
+        assert!(bad.contains("line 7: syntax error") && bad.contains("8.8"), "{bad}");
+        let new = not_compiled(text, Status(222), "");
+        assert!(new.contains("newer than the driver") && new.contains("8.8"), "{new}");
+        assert!(not_compiled("", Status(200), "").contains("200"));
+    }
+}

@@ -1,0 +1,217 @@
+//! The context and stream of an opened GPU, waiting for them, and what is left after a fault.
+
+use crate::status::Status;
+use cust::context::{Context, CurrentContext};
+use cust::event::{Event, EventStatus};
+use cust::stream::{Stream, StreamFlags};
+use std::time::{Duration, Instant};
+use warpheap_api::host::DeviceError;
+
+/// The context and stream of an opened GPU.
+pub(crate) struct Session {
+    /// The stream that everything runs on, in order. Dropped before the context that owns it.
+    pub(crate) stream: Stream,
+    /// The device's primary context, shared with other users of it in this process.
+    context: Context,
+    /// Name of the device, for messages.
+    pub(crate) name: String,
+    /// How long one launch may run.
+    timeout: Duration,
+    loss: Option<Loss>,
+}
+
+/// Why the device cannot be used any more.
+#[derive(Clone, Debug)]
+struct Loss {
+    kind: LossKind,
+    during: String,
+    what: String,
+}
+
+/// What is left of a lost device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LossKind {
+    /// The driver stopped the kernel and refuses everything else in this context.
+    Fault,
+    /// A kernel runs on; every call that waits for the device would wait for it.
+    Hang,
+}
+
+/// What ended a wait early.
+enum Stop {
+    Failed(Status),
+    Timeout,
+}
+
+impl Session {
+    /// A session in `context`, which is current on this thread.
+    pub(crate) fn new(context: Context, name: String, timeout: Duration) -> Result<Self, Status> {
+        // No part of this crate relies on the default stream, so nothing has to wait for it. (cust
+        // 0.3.2 drops the flag and makes a stream that does; that is as right, only slower beside
+        // other users of the context.)
+        let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
+        Ok(Session {
+            stream,
+            context,
+            name,
+            timeout,
+            loss: None,
+        })
+    }
+
+    /// Begins a call: refuses it after a loss, and makes the context current on this thread.
+    pub(crate) fn enter(&mut self, during: &'static str) -> Result<(), DeviceError> {
+        if let Some(loss) = &self.loss {
+            return Err(self.lost(loss));
+        }
+        self.make_current()
+            .map_err(|status| self.fail("cuCtxSetCurrent", during, status))
+    }
+
+    /// Makes the context current on this thread.
+    pub(crate) fn make_current(&self) -> Result<(), Status> {
+        Ok(CurrentContext::set_current(&self.context)?)
+    }
+
+    /// What is left of the device, if it was lost.
+    pub(crate) fn loss(&self) -> Option<LossKind> {
+        self.loss.as_ref().map(|loss| loss.kind)
+    }
+
+    /// The error for `call`, made by the operation `during`, that returned `status`; notes a loss.
+    pub(crate) fn fail(
+        &mut self,
+        call: &'static str,
+        during: impl ToString,
+        status: impl Into<Status>,
+    ) -> DeviceError {
+        let status = status.into();
+        if status.is_fatal() {
+            return self.lose(LossKind::Fault, during.to_string(), status.explained());
+        }
+        DeviceError::Driver {
+            device: self.name.clone(),
+            call,
+            what: format!("{} (in {})", status.explained(), during.to_string()),
+        }
+    }
+
+    /// Waits for everything that was queued, however long it takes. For copies and fills, during
+    /// which the host's memory is in use: they are not given up on.
+    pub(crate) fn finish(&mut self, during: &'static str) -> Result<(), DeviceError> {
+        self.stream
+            .synchronize()
+            .map_err(|error| self.fail("cuStreamSynchronize", during, error))
+    }
+
+    /// Waits until the device has passed `event`, at most for the time that a launch may take.
+    pub(crate) fn wait(
+        &mut self,
+        event: &Event,
+        during: impl FnOnce() -> String,
+    ) -> Result<(), DeviceError> {
+        let passed = || match event.query() {
+            Ok(EventStatus::Ready) => Ok(true),
+            Ok(EventStatus::NotReady) => Ok(false),
+            Err(error) => Err(Status::from(error)),
+        };
+        match poll(self.timeout, passed) {
+            Ok(()) => Ok(()),
+            Err(Stop::Failed(status)) => Err(self.fail("cuEventQuery", during(), status)),
+            Err(Stop::Timeout) => Err(self.lose(
+                LossKind::Hang,
+                during(),
+                format!(
+                    "not done after {} s, the time that a launch may take (WARPHEAP_TIMEOUT_S sets it); the memory of the device stays allocated until this process ends",
+                    self.timeout.as_secs_f64()
+                ),
+            )),
+        }
+    }
+
+    fn lose(&mut self, kind: LossKind, during: String, what: String) -> DeviceError {
+        let loss = Loss { kind, during, what };
+        tracing::error!(device = %self.name, during = %loss.during, what = %loss.what, "device lost");
+        let error = self.lost(&loss);
+        self.loss = Some(loss);
+        error
+    }
+
+    fn lost(&self, loss: &Loss) -> DeviceError {
+        DeviceError::Lost {
+            device: self.name.clone(),
+            during: loss.during.clone(),
+            what: loss.what.clone(),
+        }
+    }
+
+    /// Ends a session after a fault: releases the context, with whose last user everything in it goes.
+    pub(crate) fn abandon(self) {
+        // The stream went with the fault; destroying it would only return the same error.
+        std::mem::forget(self.stream);
+        drop(self.context);
+    }
+}
+
+/// Calls `passed` until it says so, at most for `timeout`. The first milliseconds at full speed, since
+/// most launches are shorter than a sleep; then with short sleeps.
+fn poll(timeout: Duration, mut passed: impl FnMut() -> Result<bool, Status>) -> Result<(), Stop> {
+    const EAGER: Duration = Duration::from_millis(2);
+    const NAP: Duration = Duration::from_micros(100);
+    let start = Instant::now();
+    loop {
+        // The time is taken before asking, so that a device that was done in time is never lost
+        // because this thread was not scheduled.
+        let waited = start.elapsed();
+        if passed().map_err(Stop::Failed)? {
+            return Ok(());
+        }
+        if waited >= timeout {
+            return Err(Stop::Timeout);
+        }
+        if waited < EAGER {
+            std::hint::spin_loop();
+        } else {
+            std::thread::sleep(NAP.min(timeout - waited));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn polling_ends_with_the_event_the_error_or_the_time() {
+        let second = Duration::from_secs(1);
+        let mut left = 5;
+        let countdown = poll(second, || {
+            left -= 1;
+            Ok(left == 0)
+        });
+        assert!(countdown.is_ok());
+        assert_eq!(left, 0);
+
+        let failed = poll(second, || Err(Status(700)));
+        assert!(matches!(failed, Err(Stop::Failed(Status(700)))));
+
+        let start = Instant::now();
+        let never = poll(Duration::from_millis(20), || Ok(false));
+        assert!(matches!(never, Err(Stop::Timeout)));
+        let took = start.elapsed();
+        assert!(took >= Duration::from_millis(20) && took < second, "{took:?}");
+    }
+
+    #[test]
+    fn what_is_done_in_time_is_not_lost_to_a_slow_host() {
+        let mut first = true;
+        let slow = poll(Duration::from_millis(1), || {
+            if std::mem::replace(&mut first, false) {
+                std::thread::sleep(Duration::from_millis(5));
+                return Ok(false);
+            }
+            Ok(true)
+        });
+        assert!(slow.is_ok());
+    }
+}

@@ -1,0 +1,118 @@
+//! One launch as its workers see it: what to run, where, and what went wrong.
+
+use crate::HostConfig;
+use crate::blocks::BlockTable;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use warpheap_api::abi::ArgBlock;
+use warpheap_api::host::{BackendKind, DeviceError, HostEntry};
+
+/// A heap among the arguments.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeapPlace {
+    /// Its address.
+    pub base: usize,
+    /// Its size.
+    pub bytes: u64,
+    /// Index of the argument.
+    pub argument: usize,
+}
+
+/// One launch.
+pub(crate) struct Job {
+    pub kernel: &'static str,
+    pub entry: HostEntry,
+    pub args: ArgBlock,
+    pub grid_dim: u32,
+    pub block_dim: u32,
+    pub width: u32,
+    pub warps_per_block: u32,
+    pub processors: u32,
+    pub stack_bytes: usize,
+    pub watchdog: Duration,
+    pub heaps: Vec<HeapPlace>,
+    /// Where blocks are checked, if they are.
+    pub blocks: Option<Arc<BlockTable>>,
+    /// Ends every message: how to see the same again.
+    pub replay: String,
+    next: AtomicU64,
+    stopped: AtomicBool,
+    error: Mutex<Option<DeviceError>>,
+}
+
+impl Job {
+    /// A launch of `entry` with these arguments and this shape.
+    pub(crate) fn new(
+        kernel: &'static str,
+        entry: HostEntry,
+        args: ArgBlock,
+        shape: (u32, u32),
+        config: &HostConfig,
+    ) -> Self {
+        let (grid_dim, block_dim) = shape;
+        Job {
+            kernel,
+            entry,
+            args,
+            grid_dim,
+            block_dim,
+            width: config.warp_width,
+            warps_per_block: block_dim.div_ceil(config.warp_width),
+            processors: config.processors,
+            stack_bytes: config.stack_bytes,
+            watchdog: config.watchdog,
+            heaps: Vec::new(),
+            blocks: None,
+            replay: String::new(),
+            next: AtomicU64::new(0),
+            stopped: AtomicBool::new(false),
+            error: Mutex::new(None),
+        }
+    }
+
+    /// Number of warps of the launch.
+    pub(crate) fn warps(&self) -> u64 {
+        self.grid_dim as u64 * self.warps_per_block as u64
+    }
+
+    /// Takes up to `most` warps that no worker has taken: their numbers.
+    pub(crate) fn take(&self, most: u64) -> std::ops::Range<u64> {
+        let first = self.next.fetch_add(most, Ordering::Relaxed);
+        let end = self.warps();
+        first.min(end)..first.saturating_add(most).min(end)
+    }
+
+    /// Whether something went wrong, so that all lanes are to end.
+    #[inline]
+    pub(crate) fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Stops the launch. `what` says what is wrong and where in the launch; the first one counts.
+    pub(crate) fn fail(&self, what: &str) {
+        let message = format!("kernel {}, {what}{}", self.kernel, self.replay);
+        self.stop(DeviceError::Emulator(message));
+    }
+
+    /// Stops the launch since the system has no memory for a lane's stack.
+    pub(crate) fn no_stack(&self, error: &std::io::Error) {
+        self.stop(DeviceError::OutOfMemory {
+            device: BackendKind::Host.name().into(),
+            bytes: self.stack_bytes as u64,
+            why: format!("no stack for a lane of kernel {}: {error}", self.kernel),
+        });
+    }
+
+    fn stop(&self, error: DeviceError) {
+        let mut first = self.error.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(error);
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// What stopped the launch, if something did.
+    pub(crate) fn error(self) -> Option<DeviceError> {
+        let error = self.error.into_inner();
+        error.unwrap_or_else(PoisonError::into_inner)
+    }
+}

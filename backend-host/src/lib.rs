@@ -1,0 +1,54 @@
+//! The SIMT emulator: runs device code on CPU threads, lane by lane.
+//!
+//! A lane is a fiber, a warp is a set of up to 64 of them that switch at collective operations.
+//! Two modes: *run* is fast and spreads warps over OS threads; *explore* runs all lanes on one
+//! thread under a seeded scheduler that may switch at every atomic operation, so that a seed which
+//! fails replays exactly. In both modes the emulator stops a launch that could not work on a
+//! device, with one message that names kernel, block, warp and lanes: a collective that not all of
+//! its lanes reach, a deadlock, an access outside a heap, overlapping blocks, a panic.
+//!
+//! | module | what |
+//! |---|---|
+//! | `config` | [`HostConfig`], environment variables |
+//! | `backend` | [`HostBackend`], [`open`] |
+//! | `buffers` | memory of the device |
+//! | `blocks` | live blocks of heaps, and what is wrong with a new one |
+//! | `job` | one launch as its workers see it |
+//! | `fiber` | stacks and coroutines |
+//! | `collective` | what collective operations compute |
+//! | `warp`, `simt`, `describe` | the state of a warp, what its lanes call, how it is told |
+//! | `team` | a warp with its fibers |
+//! | `run`, `explore`, `schedule` | the two modes, and the scheduler of the latter |
+//!
+//! ```
+//! # fn main() -> Result<(), warpheap_api::host::DeviceError> {
+//! let device = warpheap_host::open(warpheap_host::HostConfig {
+//!     warp_width: 8,
+//!     ..Default::default()
+//! })?;
+//! assert_eq!(device.info().warp_width, 8);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Limits: a lane that loops without any device operation cannot be stopped; a lane that overruns
+//! its stack ends the process; programs built with `panic = "abort"` end at the first failure that
+//! the emulator finds.
+
+mod backend;
+mod blocks;
+mod buffers;
+mod collective;
+mod config;
+mod describe;
+mod explore;
+mod fiber;
+mod job;
+mod run;
+mod schedule;
+mod simt;
+mod team;
+mod warp;
+
+pub use backend::{HostBackend, open};
+pub use config::{ConfigError, HostConfig, Mode};

@@ -1,0 +1,192 @@
+//! What lanes call: collective operations, scheduling points, checks of memory.
+
+use crate::collective::{Kind, Op, narrow, wide};
+use crate::warp::Warp;
+use std::panic::Location;
+use std::thread::panicking;
+use warpheap_api::LaneMask;
+use warpheap_rt::arch::simt::{LaneInfo, Simt};
+
+// A lane that is being unwound may call these from a `Drop`. It gets the answers of a lane that is
+// alone and is never suspended: the count of panics belongs to the OS thread, and other lanes on
+// it would take themselves for unwinding.
+
+impl Warp {
+    /// One lane's part in a collective operation: its answer.
+    #[inline]
+    fn collective(&self, lane: u32, op: Op) -> u64 {
+        if panicking() {
+            return op.alone(lane);
+        }
+        if let Some(wrong) = op.wrong(lane, self.present()) {
+            self.fail(Some(lane), &wrong);
+            self.cancel();
+        }
+        let Some((scheduler, seat)) = &self.explored else {
+            self.tick(lane);
+            if op.mask == 1 << lane {
+                return op.alone(lane);
+            }
+            self.enter(lane, op);
+            if self.runnable() >> lane & 1 == 0 {
+                self.suspend(lane);
+            }
+            return self.answer(lane);
+        };
+        if op.mask == 1 << lane {
+            if !scheduler.stays(*seat, lane) {
+                self.suspend(lane);
+            }
+            return op.alone(lane);
+        }
+        self.enter(lane, op);
+        // Also if the operation is complete: any of its lanes may be the first to run on.
+        self.suspend(lane);
+        self.answer(lane)
+    }
+
+    #[inline]
+    fn enter(&self, lane: u32, op: Op) {
+        self.arrive(lane, op);
+        if op.mask & self.ended() != 0 {
+            self.diverged();
+            self.cancel();
+        }
+    }
+
+    /// Stops the launch for something this lane did, and ends the lane.
+    #[cold]
+    fn stop(&self, lane: u32, what: &str) -> ! {
+        self.fail(Some(lane), what);
+        self.cancel()
+    }
+
+    /// The heap at this address, as messages name it.
+    fn heap_name(&self, base: usize) -> String {
+        let known = self.job.heaps.iter().find(|heap| heap.base == base);
+        match known {
+            Some(heap) => format!("the heap in argument {} (at {base:#x})", heap.argument),
+            None => format!("the words at {base:#x}"),
+        }
+    }
+}
+
+impl Simt for Warp {
+    fn active(&self, info: &LaneInfo, site: &'static Location<'static>) -> LaneMask {
+        let lane = info.lane;
+        if panicking() {
+            return LaneMask::only(lane);
+        }
+        if self.explored.is_none() {
+            self.tick(lane);
+        }
+        self.park_active(lane, site);
+        if self.explored.is_none() && self.runnable() == 0 {
+            self.release_first();
+        }
+        if self.runnable() >> lane & 1 == 0 {
+            self.suspend(lane);
+        }
+        narrow(self.answer(lane))
+    }
+
+    fn match_any(&self, info: &LaneInfo, mask: LaneMask, value: u32) -> LaneMask {
+        let op = Op {
+            kind: Kind::MatchAny,
+            mask: wide(mask),
+            value,
+            source: 0,
+        };
+        narrow(self.collective(info.lane, op))
+    }
+
+    fn ballot(&self, info: &LaneInfo, mask: LaneMask, vote: bool) -> LaneMask {
+        let op = Op {
+            kind: Kind::Ballot,
+            mask: wide(mask),
+            value: vote as u32,
+            source: 0,
+        };
+        narrow(self.collective(info.lane, op))
+    }
+
+    fn shuffle(&self, info: &LaneInfo, mask: LaneMask, value: u32, source: u32) -> u32 {
+        let op = Op {
+            kind: Kind::Shuffle,
+            mask: wide(mask),
+            value,
+            source,
+        };
+        self.collective(info.lane, op) as u32
+    }
+
+    fn barrier(&self, info: &LaneInfo, mask: LaneMask) {
+        let op = Op {
+            kind: Kind::Barrier,
+            mask: wide(mask),
+            value: 0,
+            source: 0,
+        };
+        self.collective(info.lane, op);
+    }
+
+    fn schedule(&self, info: &LaneInfo) {
+        match &self.explored {
+            None => {
+                // Unwinding lanes must not be cancelled once more.
+                if !panicking() {
+                    self.tick(info.lane);
+                }
+            }
+            Some((scheduler, seat)) => {
+                if !panicking() && !scheduler.stays(*seat, info.lane) {
+                    self.suspend(info.lane);
+                }
+            }
+        }
+    }
+
+    fn outside(&self, info: &LaneInfo, base: usize, word: usize, len: usize) -> ! {
+        let heap = self.heap_name(base);
+        self.stop(
+            info.lane,
+            &format!("access outside the heap: word {word} of {heap}, which has {len} words"),
+        )
+    }
+
+    fn on_malloc(&self, info: &LaneInfo, base: usize, offset: u64, bytes: u64) {
+        let Some(blocks) = &self.job.blocks else {
+            return;
+        };
+        let room = self.job.heaps.iter().find(|heap| heap.base == base);
+        let room = room.map(|heap| heap.bytes);
+        if let Err(bad) = blocks.insert(base, room, offset, bytes)
+            && !panicking()
+        {
+            let heap = self.heap_name(base);
+            self.stop(
+                info.lane,
+                &format!(
+                    "{heap} handed out a block of {bytes} bytes at offset {offset:#x} that {bad}"
+                ),
+            );
+        }
+    }
+
+    fn on_free(&self, info: &LaneInfo, base: usize, offset: u64, bytes: u64) {
+        let Some(blocks) = &self.job.blocks else {
+            return;
+        };
+        if let Err(bad) = blocks.remove(base, offset)
+            && !panicking()
+        {
+            let heap = self.heap_name(base);
+            self.stop(
+                info.lane,
+                &format!(
+                    "free of a block of {bytes} bytes at offset {offset:#x} of {heap}, which {bad}"
+                ),
+            );
+        }
+    }
+}

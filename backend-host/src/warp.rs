@@ -1,0 +1,390 @@
+//! The state of a warp: which lanes can run, which wait and at what.
+
+use crate::collective::{Op, lanes};
+use crate::describe::describe;
+use crate::fiber::{Resume, Suspender};
+use crate::job::Job;
+use crate::schedule::Scheduler;
+use std::any::Any;
+use std::cell::{Cell, UnsafeCell};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::ptr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+use warpheap_rt::arch::simt::{LaneInfo, LaneSlot, Simt};
+
+/// What a lane waits for.
+#[derive(Clone, Copy)]
+pub(crate) enum Wait {
+    /// It could run, or has ended.
+    Nothing,
+    /// The others at this call of `active`.
+    Active(&'static Location<'static>),
+    /// The others of a collective operation.
+    Op(Op),
+}
+
+/// One lane of a warp.
+struct Lane {
+    /// What device code sees of the lane. Written only while the lane has not started.
+    slot: UnsafeCell<LaneSlot>,
+    wait: Cell<Wait>,
+    /// The answer of the last collective operation.
+    answer: Cell<u64>,
+    suspender: Cell<*const Suspender>,
+}
+
+/// A warp in a seat: it is used for one warp of the launch after another.
+///
+/// Every lane that is present is in exactly one of `runnable`, `at_active`, `at_op`, `ended`.
+pub(crate) struct Warp {
+    pub(crate) job: Arc<Job>,
+    /// The scheduler of explore mode, and the warp's index there; none in run mode.
+    pub(crate) explored: Option<(Rc<Scheduler>, usize)>,
+    number: Cell<u64>,
+    present: Cell<u64>,
+    runnable: Cell<u64>,
+    at_active: Cell<u64>,
+    at_op: Cell<u64>,
+    started: Cell<u64>,
+    ended: Cell<u64>,
+    /// Releases in a row that left other lanes waiting.
+    releases: Cell<u32>,
+    /// Device calls until the watchdog looks at the clock.
+    countdown: Cell<u32>,
+    /// When the watchdog first looked during this warp.
+    watched: Cell<Option<Instant>>,
+    lanes: Box<[Lane]>,
+}
+
+/// What the emulator unwinds a lane with.
+struct Cancelled;
+
+/// Device calls between two looks at the clock.
+const WATCH_EVERY: u32 = 1024;
+/// After so many releases in a row that left lanes waiting elsewhere, those get a turn.
+const PATIENCE: u32 = 256;
+
+impl Warp {
+    /// A warp for the launch, not yet seated. It stays where it is: its lanes know its address.
+    pub(crate) fn new(job: &Arc<Job>, explored: Option<(Rc<Scheduler>, usize)>) -> Box<Self> {
+        let schedules = true;
+        let slot = |lane| LaneSlot {
+            info: LaneInfo {
+                grid_dim: job.grid_dim,
+                block_dim: job.block_dim,
+                block: 0,
+                thread: 0,
+                lane,
+                width: job.width,
+                processor: 0,
+            },
+            schedules,
+            tracks_blocks: job.blocks.is_some(),
+            simt: ptr::null::<Warp>() as *const dyn Simt,
+        };
+        let mut warp = Box::new(Warp {
+            job: job.clone(),
+            explored,
+            number: Cell::new(0),
+            present: Cell::new(0),
+            runnable: Cell::new(0),
+            at_active: Cell::new(0),
+            at_op: Cell::new(0),
+            started: Cell::new(0),
+            ended: Cell::new(0),
+            releases: Cell::new(0),
+            countdown: Cell::new(WATCH_EVERY),
+            watched: Cell::new(None),
+            lanes: (0..job.width)
+                .map(|lane| Lane {
+                    slot: UnsafeCell::new(slot(lane)),
+                    wait: Cell::new(Wait::Nothing),
+                    answer: Cell::new(0),
+                    suspender: Cell::new(ptr::null()),
+                })
+                .collect(),
+        });
+        let simt: *const Warp = &*warp;
+        for lane in &mut warp.lanes {
+            lane.slot.get_mut().simt = simt as *const dyn Simt;
+        }
+        warp
+    }
+
+    /// Makes this the warp of the launch with this number; all its lanes are ready to start.
+    pub(crate) fn begin(&self, number: u64) {
+        let job = &self.job;
+        let block = (number / job.warps_per_block as u64) as u32;
+        let first = (number % job.warps_per_block as u64) as u32 * job.width;
+        let count = (job.block_dim - first).min(job.width);
+        let present = u64::MAX >> (64 - count);
+        self.number.set(number);
+        self.present.set(present);
+        self.runnable.set(present);
+        self.at_active.set(0);
+        self.at_op.set(0);
+        self.started.set(0);
+        self.ended.set(0);
+        self.releases.set(0);
+        self.watched.set(None);
+        for (index, lane) in self.lanes[..count as usize].iter().enumerate() {
+            // SAFETY: no lane of the warp runs now, so nothing refers to the slot.
+            let info = unsafe { &mut (*lane.slot.get()).info };
+            info.block = block;
+            info.thread = first + index as u32;
+            info.processor = block % job.processors;
+        }
+    }
+
+    /// The slot that device code runs with as `lane`.
+    pub(crate) fn slot(&self, lane: u32) -> *const LaneSlot {
+        self.lanes[lane as usize].slot.get()
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.number.get()
+    }
+    pub(crate) fn present(&self) -> u64 {
+        self.present.get()
+    }
+    pub(crate) fn runnable(&self) -> u64 {
+        self.runnable.get()
+    }
+    pub(crate) fn at_active(&self) -> u64 {
+        self.at_active.get()
+    }
+    pub(crate) fn ended(&self) -> u64 {
+        self.ended.get()
+    }
+    pub(crate) fn wait(&self, lane: u32) -> Wait {
+        self.lanes[lane as usize].wait.get()
+    }
+    pub(crate) fn answer(&self, lane: u32) -> u64 {
+        self.lanes[lane as usize].answer.get()
+    }
+    /// Whether all lanes have ended.
+    pub(crate) fn done(&self) -> bool {
+        self.ended.get() == self.present.get()
+    }
+    /// The lanes that started and neither ended nor were unwound.
+    pub(crate) fn suspended(&self) -> u64 {
+        self.started.get() & !self.ended.get()
+    }
+
+    /// Runs the kernel as `lane` to its end, on the calling stack. `suspender` is null where the
+    /// lane can never need to wait.
+    pub(crate) fn run_lane(&self, lane: u32, suspender: *const Suspender) {
+        let bit = 1 << lane;
+        self.lanes[lane as usize].suspender.set(suspender);
+        self.started.set(self.started.get() | bit);
+        let (entry, args) = (self.job.entry, &self.job.args);
+        // SAFETY: whoever prepared the launch promised that entry and arguments belong together;
+        // the backend put valid addresses into the arguments.
+        let result = catch_unwind(AssertUnwindSafe(|| unsafe { entry(args) }));
+        self.runnable.set(self.runnable.get() & !bit);
+        self.ended.set(self.ended.get() | bit);
+        match result {
+            Ok(()) => {
+                if self.at_op.get() != 0 {
+                    self.check_missing(lane);
+                }
+                if let Some((scheduler, _)) = &self.explored {
+                    scheduler.lane_ended();
+                }
+            }
+            Err(payload) if payload.is::<Cancelled>() => {}
+            Err(payload) => self.fail(Some(lane), &panic_text(payload)),
+        }
+    }
+
+    /// Suspends `lane` until it is resumed.
+    #[inline]
+    pub(crate) fn suspend(&self, lane: u32) {
+        // SAFETY: set when the lane started, on a fiber that lives until the lane has ended.
+        let suspender = unsafe { self.lanes[lane as usize].suspender.get().as_ref() };
+        match suspender {
+            Some(suspender) => {
+                if suspender.suspend(()) != Resume::Go {
+                    self.cancel();
+                }
+            }
+            // A warp of one lane never waits; if it has to, the launch was stopped.
+            None => self.cancel(),
+        }
+    }
+
+    /// Ends the calling lane.
+    #[cold]
+    pub(crate) fn cancel(&self) -> ! {
+        resume_unwind(Box::new(Cancelled))
+    }
+
+    /// Counts a device call in run mode: now and then looks whether the launch was stopped and
+    /// whether the warp has run for too long.
+    #[inline]
+    pub(crate) fn tick(&self, lane: u32) {
+        let left = self.countdown.get() - 1;
+        self.countdown.set(left);
+        if left == 0 {
+            self.watch(lane);
+        }
+    }
+
+    #[cold]
+    fn watch(&self, lane: u32) {
+        self.countdown.set(WATCH_EVERY);
+        if self.job.stopped() {
+            self.cancel();
+        }
+        let now = Instant::now();
+        let since = self.watched.get().unwrap_or(now);
+        self.watched.set(Some(since));
+        let limit = self.job.watchdog;
+        if now.duration_since(since) > limit {
+            self.fail(
+                None,
+                &format!(
+                    "deadlock or livelock: the warp has run for more than {limit:?}; lane {lane} is \
+                     running; {}",
+                    describe(self)
+                ),
+            );
+            self.cancel();
+        }
+    }
+
+    /// Makes `lane` wait at `active`.
+    pub(crate) fn park_active(&self, lane: u32, site: &'static Location<'static>) {
+        let bit = 1 << lane;
+        self.lanes[lane as usize].wait.set(Wait::Active(site));
+        self.at_active.set(self.at_active.get() | bit);
+        self.runnable.set(self.runnable.get() & !bit);
+    }
+
+    /// Makes `lane` wait at a collective operation; if it is the last one of the set, all of them
+    /// have their answers and can run.
+    #[inline]
+    pub(crate) fn arrive(&self, lane: u32, op: Op) {
+        let bit = 1 << lane;
+        self.lanes[lane as usize].wait.set(Wait::Op(op));
+        let waiting = self.at_op.get() | bit;
+        self.at_op.set(waiting);
+        self.runnable.set(self.runnable.get() & !bit);
+        let call = |lane| match self.wait(lane) {
+            Wait::Op(op) => op,
+            _ => op,
+        };
+        if op.mask & !waiting == 0 && lanes(op.mask).all(|lane| call(lane).meets(&op)) {
+            op.answer(call, |lane, answer| {
+                self.lanes[lane as usize].answer.set(answer);
+            });
+            self.at_op.set(waiting & !op.mask);
+            self.wake(op.mask);
+        }
+    }
+
+    fn wake(&self, group: u64) {
+        for lane in lanes(group) {
+            self.lanes[lane as usize].wait.set(Wait::Nothing);
+        }
+        self.runnable.set(self.runnable.get() | group);
+    }
+
+    /// The lanes that wait at the same call of `active` as `lane`.
+    pub(crate) fn group_of(&self, lane: u32) -> u64 {
+        let Wait::Active(site) = self.wait(lane) else {
+            return 0;
+        };
+        let same = |other| matches!(self.wait(other), Wait::Active(at) if ptr::eq(at, site) || at == site);
+        let group = lanes(self.at_active.get()).filter(|&other| same(other));
+        group.fold(0, |set, other| set | 1 << other)
+    }
+
+    /// Lets lanes that wait at the same call of `active` continue, as one group.
+    pub(crate) fn release(&self, group: u64) {
+        for lane in lanes(group) {
+            self.lanes[lane as usize].answer.set(group);
+        }
+        self.at_active.set(self.at_active.get() & !group);
+        self.wake(group);
+    }
+
+    /// Releases the group at the call of `active` that comes first in the source, so that lanes
+    /// which are behind catch up; now and then, if lanes keep waiting elsewhere, the last. Returns
+    /// whether there was a group.
+    pub(crate) fn release_first(&self) -> bool {
+        let waiting = self.at_active.get();
+        if waiting == 0 {
+            return false;
+        }
+        let turn = self.releases.get() >= PATIENCE;
+        let place = |lane| match self.wait(lane) {
+            Wait::Active(site) => Some(site),
+            _ => None,
+        };
+        let mut chosen = waiting.trailing_zeros();
+        for lane in lanes(waiting) {
+            let (Some(a), Some(b)) = (place(lane), place(chosen)) else {
+                continue;
+            };
+            if !ptr::eq(a, b) && (a < b) != turn {
+                chosen = lane;
+            }
+        }
+        let group = self.group_of(chosen);
+        self.release(group);
+        let others = self.at_active.get() | self.at_op.get();
+        self.releases.set(if others == 0 || turn {
+            0
+        } else {
+            self.releases.get() + 1
+        });
+        true
+    }
+
+    /// Stops the launch if a lane waits for `ended`, which has just ended.
+    fn check_missing(&self, ended: u32) {
+        let waits = |lane| matches!(self.wait(lane), Wait::Op(op) if op.mask >> ended & 1 == 1);
+        if lanes(self.at_op.get()).any(waits) {
+            self.diverged();
+        }
+    }
+
+    /// Stops the launch since lanes wait at collective operations that can never complete.
+    #[cold]
+    pub(crate) fn diverged(&self) {
+        let what = format!(
+            "divergent collective, it can never complete: {}; every lane of the set must reach the \
+             same call",
+            describe(self)
+        );
+        self.fail(None, &what);
+    }
+
+    /// Stops the launch; `what` went wrong in this warp, in `lane` if in one.
+    #[cold]
+    pub(crate) fn fail(&self, lane: Option<u32>, what: &str) {
+        let place = self.place();
+        self.job.fail(&match lane {
+            Some(lane) => format!("{place}, lane {lane}: {what}"),
+            None => format!("{place}: {what}"),
+        });
+    }
+
+    /// Block and warp, as messages name them.
+    pub(crate) fn place(&self) -> String {
+        let per_block = self.job.warps_per_block as u64;
+        let number = self.number.get();
+        format!("block {}, warp {}", number / per_block, number % per_block)
+    }
+}
+
+fn panic_text(payload: Box<dyn Any + Send>) -> String {
+    let text = match payload.downcast_ref::<&str>() {
+        Some(text) => Some(*text),
+        None => payload.downcast_ref::<String>().map(String::as_str),
+    };
+    format!("panic in device code: {}", text.unwrap_or("(no text)"))
+}

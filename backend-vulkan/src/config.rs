@@ -1,0 +1,140 @@
+//! What a user may choose when opening a Vulkan device.
+
+use crate::error::no_device;
+use std::time::Duration;
+use warpheap_api::host::DeviceError;
+
+/// The variable that names the device: its index in [`enumerate`](crate::enumerate), or a part of
+/// its name.
+pub const ENV_DEVICE: &str = "WARPHEAP_VULKAN_DEVICE";
+/// The variable that turns the validation layer on: `1`.
+pub const ENV_VALIDATION: &str = "WARPHEAP_VULKAN_VALIDATION";
+/// The variable that says after how many seconds without an answer a device counts as lost.
+pub const ENV_TIMEOUT: &str = "WARPHEAP_TIMEOUT_S";
+
+/// Which device to open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// The device with this index in [`enumerate`](crate::enumerate).
+    Index(usize),
+    /// The first usable device whose name contains this, in any letter case.
+    Name(String),
+}
+
+impl DeviceChoice {
+    /// Reads a choice from text: digits are an index, anything else is part of a name.
+    pub fn parse(text: &str) -> Self {
+        match text.trim().parse() {
+            Ok(index) => DeviceChoice::Index(index),
+            Err(_) => DeviceChoice::Name(text.trim().to_string()),
+        }
+    }
+}
+
+impl std::fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            DeviceChoice::Index(index) => write!(f, "device {index}"),
+            DeviceChoice::Name(name) => write!(f, "a device called `{name}`"),
+        }
+    }
+}
+
+/// How to open a Vulkan device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VulkanConfig {
+    /// Which device; `None` takes the best one that works.
+    pub device: Option<DeviceChoice>,
+    /// Load the Khronos validation layer and turn its errors into errors of the next call.
+    pub validation: bool,
+    /// How long the device may work on one submission (up to 256 launches) before it counts as
+    /// hanging.
+    pub timeout: Duration,
+    /// Bytes of each of the two staging buffers that transfers go through; at least 64 KiB.
+    pub staging_bytes: u64,
+}
+
+impl Default for VulkanConfig {
+    fn default() -> Self {
+        VulkanConfig {
+            device: None,
+            validation: false,
+            timeout: Duration::from_secs(120),
+            staging_bytes: 8 << 20,
+        }
+    }
+}
+
+impl VulkanConfig {
+    /// The defaults, changed by [`ENV_DEVICE`], [`ENV_VALIDATION`] and [`ENV_TIMEOUT`].
+    ///
+    /// # Errors
+    /// [`DeviceError::NoDevice`] if a variable holds something that makes no sense.
+    pub fn from_env() -> Result<Self, DeviceError> {
+        Self::from_lookup(|name| std::env::var(name).ok())
+    }
+
+    fn from_lookup(var: impl Fn(&str) -> Option<String>) -> Result<Self, DeviceError> {
+        let mut config = VulkanConfig::default();
+        let set = |name| var(name).filter(|value| !value.trim().is_empty());
+        if let Some(device) = set(ENV_DEVICE) {
+            config.device = Some(DeviceChoice::parse(&device));
+        }
+        if let Some(value) = set(ENV_VALIDATION) {
+            config.validation = match value.trim() {
+                "1" | "true" | "yes" | "on" => true,
+                "0" | "false" | "no" | "off" => false,
+                _ => {
+                    return Err(no_device(format!(
+                        "{ENV_VALIDATION} is `{value}`: set it to 1 or 0"
+                    )));
+                }
+            };
+        }
+        if let Some(value) = set(ENV_TIMEOUT) {
+            config.timeout = match value.trim().parse::<f64>() {
+                Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Duration::from_secs_f64(seconds),
+                _ => {
+                    return Err(no_device(format!(
+                        "{ENV_TIMEOUT} is `{value}`: set it to a number of seconds above 0"
+                    )));
+                }
+            };
+        }
+        Ok(config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(name: &'static str, value: &'static str) -> Result<VulkanConfig, DeviceError> {
+        VulkanConfig::from_lookup(|asked| (asked == name).then(|| value.to_string()))
+    }
+
+    #[test]
+    fn variables_are_read() {
+        let device = |value| with(ENV_DEVICE, value).unwrap().device;
+        assert_eq!(device("2"), Some(DeviceChoice::Index(2)));
+        assert_eq!(device("h200"), Some(DeviceChoice::Name("h200".into())));
+        assert_eq!(device(" "), None);
+        assert!(with(ENV_VALIDATION, "1").unwrap().validation);
+        assert!(!with(ENV_VALIDATION, "0").unwrap().validation);
+        let timeout = with(ENV_TIMEOUT, "1.5").unwrap().timeout;
+        assert_eq!(timeout, Duration::from_millis(1500));
+    }
+
+    #[test]
+    fn nonsense_is_an_error_that_names_the_variable() {
+        for (name, value) in [
+            (ENV_VALIDATION, "maybe"),
+            (ENV_TIMEOUT, "soon"),
+            (ENV_TIMEOUT, "0"),
+            (ENV_TIMEOUT, "NaN"),
+        ] {
+            let message = with(name, value).unwrap_err().to_string();
+            assert!(message.contains(name) && message.contains(value), "{message}");
+        }
+    }
+}

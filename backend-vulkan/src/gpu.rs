@@ -1,0 +1,108 @@
+//! The logical device and its queue.
+
+use crate::error::{describe, driver_error, no_device};
+use crate::instance::Instance;
+use crate::limits::Limits;
+use crate::select::Candidate;
+use ash::vk;
+use std::time::Duration;
+use warpheap_api::host::DeviceError;
+
+/// An opened device. Everything made from it holds it by an `Arc`, so it ends last.
+pub(crate) struct Gpu {
+    pub(crate) device: ash::Device,
+    pub(crate) queue: vk::Queue,
+    pub(crate) physical: vk::PhysicalDevice,
+    pub(crate) limits: Limits,
+    /// How long one submission may take.
+    pub(crate) timeout: Duration,
+    // After the device: fields drop in this order.
+    pub(crate) instance: Instance,
+}
+
+impl Gpu {
+    /// Opens a device whose [`Limits`] name no problem.
+    pub(crate) fn open(
+        instance: Instance,
+        candidate: &Candidate,
+        timeout: Duration,
+    ) -> Result<Self, DeviceError> {
+        let limits = candidate.limits.clone();
+        let device = make_device(&instance, candidate.physical, &limits).map_err(|error| {
+            no_device(format!(
+                "{} does not open: vkCreateDevice: {}",
+                limits.name,
+                describe(error)
+            ))
+        })?;
+        // SAFETY: one queue of this family was asked for when the device was made.
+        let queue = unsafe { device.get_device_queue(limits.queue_family, 0) };
+        Ok(Gpu {
+            device,
+            queue,
+            physical: candidate.physical,
+            limits,
+            timeout,
+            instance,
+        })
+    }
+
+    /// Turns the result of a driver call into ours.
+    pub(crate) fn check<T>(
+        &self,
+        call: &'static str,
+        result: Result<T, vk::Result>,
+    ) -> Result<T, DeviceError> {
+        result.map_err(|error| driver_error(&self.limits.name, call, error))
+    }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        // SAFETY: what was made from the device holds it alive through an `Arc`, so nothing is
+        // left and nothing runs on it; destroyed once, before its instance.
+        unsafe { self.device.destroy_device(None) }
+    }
+}
+
+fn make_device(
+    instance: &Instance,
+    physical: vk::PhysicalDevice,
+    limits: &Limits,
+) -> Result<ash::Device, vk::Result> {
+    let has = limits.features;
+    let mut v11 = vk::PhysicalDeviceVulkan11Features::default()
+        .storage_buffer16_bit_access(has.storage16);
+    let mut v12 = vk::PhysicalDeviceVulkan12Features::default()
+        .vulkan_memory_model(true)
+        .vulkan_memory_model_device_scope(true)
+        .shader_int8(has.int8)
+        .shader_float16(has.float16)
+        .shader_buffer_int64_atomics(has.int64_atomics)
+        .storage_buffer8_bit_access(has.storage8);
+    let mut sizes = vk::PhysicalDeviceSubgroupSizeControlFeatures::default()
+        .subgroup_size_control(limits.pin_width)
+        .compute_full_subgroups(limits.full_subgroups);
+    // Buffers are bound with their exact ranges and kernels check their indices: robust access,
+    // which would cost a comparison at every access, stays off.
+    let core = vk::PhysicalDeviceFeatures::default()
+        .shader_int64(has.int64)
+        .shader_int16(has.int16)
+        .shader_float64(has.float64);
+    let queues = [vk::DeviceQueueCreateInfo::default()
+        .queue_family_index(limits.queue_family)
+        .queue_priorities(&[1.0])];
+    let names: Vec<_> = limits.extensions.iter().map(|name| name.as_ptr()).collect();
+    let mut info = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queues)
+        .enabled_extension_names(&names)
+        .enabled_features(&core)
+        .push_next(&mut v11)
+        .push_next(&mut v12);
+    if limits.pin_width || limits.full_subgroups {
+        info = info.push_next(&mut sizes);
+    }
+    // SAFETY: the handle came from this instance; every pointer in `info` outlives the call; each
+    // feature and extension was reported by the device.
+    unsafe { instance.raw.create_device(physical, &info, None) }
+}

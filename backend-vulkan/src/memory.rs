@@ -1,0 +1,264 @@
+//! Buffers and the memory behind them.
+
+use crate::gpu::Gpu;
+use ash::vk;
+use gpu_allocator::vulkan::{
+    Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
+};
+use gpu_allocator::{
+    AllocationError, AllocationSizes, AllocatorDebugSettings, MemoryLocation,
+};
+use std::collections::HashMap;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use warpheap_api::host::{BufferId, DeviceError};
+
+/// Buffers of at least this many bytes get memory of their own from the driver.
+const DEDICATED_BYTES: u64 = 16 << 20;
+/// Smaller ones share blocks that start at this size.
+const BLOCK_BYTES: u64 = 8 << 20;
+const MAX_BLOCK_BYTES: u64 = 64 << 20;
+
+/// Counts up over all devices of the process, so that a buffer of one device is unknown to others.
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+/// A number that no buffer and no module of this process has had.
+pub(crate) fn fresh_id() -> u64 {
+    NEXT_ID.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A buffer as commands use it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Buffer {
+    pub(crate) raw: vk::Buffer,
+    pub(crate) bytes: u64,
+    /// Where the host sees it, if it does.
+    pub(crate) mapped: Option<NonNull<u8>>,
+}
+
+struct Owned {
+    buffer: Buffer,
+    allocation: Allocation,
+}
+
+/// All buffers of a device.
+pub(crate) struct Memory {
+    buffers: HashMap<u64, Owned>,
+    // Before the device: fields drop in this order.
+    allocator: Allocator,
+    gpu: Arc<Gpu>,
+}
+
+// SAFETY: the only part that is not `Send` by itself is the address of mapped memory, which is
+// valid in every thread and used under the lock of the backend.
+unsafe impl Send for Memory {}
+
+impl Memory {
+    pub(crate) fn new(gpu: &Arc<Gpu>) -> Result<Self, DeviceError> {
+        let quiet = AllocatorDebugSettings {
+            log_memory_information: false,
+            log_leaks_on_shutdown: true,
+            store_stack_traces: false,
+            log_allocations: false,
+            log_frees: false,
+            log_stack_traces: false,
+        };
+        let sizes = AllocationSizes::new(BLOCK_BYTES, BLOCK_BYTES)
+            .with_max_device_memblock_size(MAX_BLOCK_BYTES)
+            .with_max_host_memblock_size(MAX_BLOCK_BYTES);
+        let allocator = Allocator::new(&AllocatorCreateDesc {
+            instance: gpu.instance.raw.clone(),
+            device: gpu.device.clone(),
+            physical_device: gpu.physical,
+            debug_settings: quiet,
+            buffer_device_address: false,
+            allocation_sizes: sizes,
+        });
+        let allocator = allocator.map_err(|error| DeviceError::Driver {
+            device: gpu.limits.name.clone(),
+            call: "setting up memory",
+            what: error.to_string(),
+        })?;
+        Ok(Memory {
+            buffers: HashMap::new(),
+            allocator,
+            gpu: gpu.clone(),
+        })
+    }
+
+    /// A buffer that only the device sees.
+    pub(crate) fn alloc(&mut self, bytes: u64) -> Result<BufferId, DeviceError> {
+        self.check_size(bytes)?;
+        self.make(bytes, MemoryLocation::GpuOnly).map(|(id, _)| id)
+    }
+
+    /// A device-only buffer for the backend itself.
+    pub(crate) fn internal(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
+        Ok(self.make(bytes, MemoryLocation::GpuOnly)?.1)
+    }
+
+    /// A buffer for the backend itself that the host sees at the returned address, in cached and
+    /// coherent memory: reads by the host are fast.
+    pub(crate) fn mapped(&mut self, bytes: u64) -> Result<(Buffer, NonNull<u8>), DeviceError> {
+        let (_, buffer) = self.make(bytes, MemoryLocation::GpuToCpu)?;
+        match buffer.mapped {
+            Some(address) => Ok((buffer, address)),
+            None => Err(DeviceError::Driver {
+                device: self.gpu.limits.name.clone(),
+                call: "vkMapMemory",
+                what: "the driver mapped no address".to_string(),
+            }),
+        }
+    }
+
+    /// The buffer called `id`.
+    pub(crate) fn get(&self, id: BufferId) -> Option<Buffer> {
+        self.buffers.get(&id.0).map(|owned| owned.buffer)
+    }
+
+    /// Gives a buffer back; an unknown id is ignored. The device must not be using it.
+    pub(crate) fn dealloc(&mut self, id: BufferId) {
+        if let Some(owned) = self.buffers.remove(&id.0) {
+            self.release(owned);
+        }
+    }
+
+    fn release(&mut self, owned: Owned) {
+        // SAFETY: the buffer was made from this device, was just taken out of the table, and calls
+        // are synchronous: the device does not use it any more.
+        unsafe { self.gpu.device.destroy_buffer(owned.buffer.raw, None) };
+        if let Err(error) = self.allocator.free(owned.allocation) {
+            tracing::warn!("giving memory back: {error}");
+        }
+    }
+
+    fn check_size(&self, bytes: u64) -> Result<(), DeviceError> {
+        let limits = &self.gpu.limits;
+        let (limit, what) = limits.max_buffer();
+        if bytes > limit {
+            return Err(DeviceError::TooLarge {
+                device: limits.name.clone(),
+                bytes,
+                limit,
+                what,
+            });
+        }
+        // Drivers that lend host memory may accept more and fail when it is touched.
+        if limits.memory_bytes != 0 && bytes > limits.memory_bytes {
+            return Err(self.out_of_memory(bytes, "its memory is smaller"));
+        }
+        Ok(())
+    }
+
+    fn make(
+        &mut self,
+        bytes: u64,
+        location: MemoryLocation,
+    ) -> Result<(BufferId, Buffer), DeviceError> {
+        let device = &self.gpu.device;
+        let bytes = bytes.max(4).next_multiple_of(4);
+        let usage = vk::BufferUsageFlags::STORAGE_BUFFER
+            | vk::BufferUsageFlags::TRANSFER_SRC
+            | vk::BufferUsageFlags::TRANSFER_DST;
+        let info = vk::BufferCreateInfo::default()
+            .size(bytes)
+            .usage(usage)
+            .sharing_mode(vk::SharingMode::EXCLUSIVE);
+        // SAFETY: the device is alive; the size is above zero and within its limits.
+        let raw = match unsafe { device.create_buffer(&info, None) } {
+            Ok(raw) => raw,
+            Err(
+                vk::Result::ERROR_OUT_OF_DEVICE_MEMORY | vk::Result::ERROR_OUT_OF_HOST_MEMORY,
+            ) => return Err(self.out_of_memory(bytes, "the driver has no room")),
+            Err(error) => return self.gpu.check("vkCreateBuffer", Err(error)),
+        };
+        match self.back(raw, bytes, location) {
+            Ok(allocation) => {
+                let mapped = allocation.mapped_ptr().map(NonNull::cast);
+                let buffer = Buffer { raw, bytes, mapped };
+                let id = fresh_id();
+                self.buffers.insert(id, Owned { buffer, allocation });
+                Ok((BufferId(id), buffer))
+            }
+            Err(error) => {
+                // SAFETY: made above, used by nothing.
+                unsafe { self.gpu.device.destroy_buffer(raw, None) };
+                Err(error)
+            }
+        }
+    }
+
+    /// Finds memory for a buffer and binds it.
+    fn back(
+        &mut self,
+        raw: vk::Buffer,
+        bytes: u64,
+        location: MemoryLocation,
+    ) -> Result<Allocation, DeviceError> {
+        // SAFETY: the buffer was just made from this device.
+        let requirements = unsafe { self.gpu.device.get_buffer_memory_requirements(raw) };
+        let scheme = if bytes >= DEDICATED_BYTES {
+            AllocationScheme::DedicatedBuffer(raw)
+        } else {
+            AllocationScheme::GpuAllocatorManaged
+        };
+        let given = self.allocator.allocate(&AllocationCreateDesc {
+            name: "buffer",
+            requirements,
+            location,
+            linear: true,
+            allocation_scheme: scheme,
+        });
+        let allocation = given.map_err(|error| match error {
+            AllocationError::OutOfMemory => self.out_of_memory(bytes, "the driver has no more"),
+            other => DeviceError::Driver {
+                device: self.gpu.limits.name.clone(),
+                call: "allocating memory",
+                what: other.to_string(),
+            },
+        })?;
+        // SAFETY: memory and offset come from the allocator for exactly these requirements.
+        let bound = unsafe {
+            let device = &self.gpu.device;
+            device.bind_buffer_memory(raw, allocation.memory(), allocation.offset())
+        };
+        if let Err(error) = bound {
+            if let Err(error) = self.allocator.free(allocation) {
+                tracing::warn!("giving memory back: {error}");
+            }
+            return match error {
+                vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => {
+                    Err(self.out_of_memory(bytes, "the driver has no more"))
+                }
+                _ => self.gpu.check("vkBindBufferMemory", Err(error)),
+            };
+        }
+        Ok(allocation)
+    }
+
+    fn out_of_memory(&self, bytes: u64, why: &str) -> DeviceError {
+        let limits = &self.gpu.limits;
+        DeviceError::OutOfMemory {
+            device: limits.name.clone(),
+            bytes,
+            why: format!(
+                "{why} ({} bytes in all, {} in use here): ask for less, or free some",
+                limits.memory_bytes,
+                self.in_use()
+            ),
+        }
+    }
+
+    fn in_use(&self) -> u64 {
+        self.buffers.values().map(|owned| owned.buffer.bytes).sum()
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        for (_, owned) in std::mem::take(&mut self.buffers) {
+            self.release(owned);
+        }
+    }
+}

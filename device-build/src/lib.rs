@@ -1,0 +1,189 @@
+//! Compiles a device crate to PTX and SPIR-V from its build script.
+//!
+//! A device crate is an ordinary library whose kernels are also compiled for GPUs. All that the `main`
+//! of its `build.rs` does is
+//!
+//! ```no_run
+//! warpheap_build::build();
+//! ```
+//!
+//! and that makes the images which `device_module!()` embeds: PTX if the crate's cargo feature `cuda`
+//! is on, SPIR-V if `vulkan` is on. An image comes from the nearest `prebuilt/` folder if that one was
+//! made from the very same sources, and needs no more than a stable compiler then; otherwise it is
+//! compiled with a device toolchain ([`toolchain`] says where that is looked for).
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `WARPHEAP_KERNELS=build` | always compile |
+//! | `WARPHEAP_KERNELS=prebuilt` | never compile |
+//! | `WARPHEAP_DEVICE_TOOLCHAIN` | sysroot of the toolchain to use |
+//! | `WARPHEAP_TOOLCHAIN_DIR` | where `cargo xtask toolchain` keeps its own (`~/.cache/warpheap/toolchain`) |
+//! | `WARPHEAP_SPIRV_BACKEND` | rust-gpu's `librustc_codegen_spirv.so`, for a toolchain that does not hold it |
+//!
+//! [`compile_ptx`], [`compile_spirv`], [`prebuilt`] and [`source_hash`] serve programs that refresh
+//! prebuilt code; [`lint_spirv`] checks any module.
+
+mod device_crate;
+mod error;
+mod format;
+mod lint;
+mod lockfile;
+mod nested;
+mod options;
+pub mod prebuilt;
+mod ptx;
+mod source_hash;
+mod spirv;
+pub mod toolchain;
+
+use std::fs;
+use std::path::PathBuf;
+
+pub use device_crate::DeviceCrate;
+pub use error::BuildError;
+pub use format::Format;
+pub use lint::{LintError, LintKind, Location, lint_spirv};
+pub use options::{Mode, Options};
+pub use prebuilt::Manifest;
+pub use ptx::compile_ptx;
+pub use source_hash::source_hash;
+pub use spirv::compile_spirv;
+pub use toolchain::{Search, Toolchain, ToolchainError, ToolchainReport};
+
+use prebuilt::PrebuiltMiss;
+
+/// The file in `OUT_DIR` that [`build`] writes and `device_module!()` includes.
+pub const MODULE_FILE: &str = "warpheap_module.rs";
+
+/// Where an image came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ImageSource {
+    /// Copied from this folder of prebuilt code.
+    Prebuilt(PathBuf),
+    /// Compiled by the toolchain in this sysroot.
+    Compiled(PathBuf),
+}
+
+/// What [`try_build`] did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// It was called in the compilation for a device, where there is nothing to do.
+    pub nested: bool,
+    /// The images that were made, in `OUT_DIR` as `kernels.<extension>`.
+    pub images: Vec<(Format, ImageSource)>,
+    /// Files and folders whose change means that the build script must run again.
+    pub watch: Vec<PathBuf>,
+}
+
+/// Makes the images that the cargo features ask for. This is all that a device crate's `build.rs` does.
+///
+/// Talks to cargo on standard output. On failure it prints one error and ends the process with exit
+/// status 1.
+pub fn build() {
+    for name in toolchain::ENVIRONMENT.iter().chain(&["WARPHEAP_KERNELS", "CARGO_TARGET_DIR"]) {
+        // Of the variables that only lead to the toolchain, cargo's own path changes too easily.
+        if *name != "CARGO" {
+            println!("cargo::rerun-if-env-changed={name}");
+        }
+    }
+    println!("cargo::rerun-if-changed=build.rs");
+    match Options::from_env().and_then(|options| try_build(&options)) {
+        Ok(report) => {
+            for path in report.watch {
+                println!("cargo::rerun-if-changed={}", path.display());
+            }
+        }
+        Err(error) => {
+            for line in error.to_string().lines() {
+                println!("cargo::error={line}");
+            }
+            std::process::exit(1);
+        }
+    }
+}
+
+/// Does the work of [`build`] without printing.
+///
+/// Writes `kernels.ptx` and `kernels.spv`, as wanted, and [`MODULE_FILE`] into the output folder. The
+/// latter is one expression of type `(&str, Option<&str>, Option<&[u8]>)`: crate name, PTX, SPIR-V.
+///
+/// # Errors
+/// An image can neither be taken from prebuilt code nor be compiled.
+pub fn try_build(options: &Options) -> Result<Report, BuildError> {
+    let mut report = Report { nested: options.nested, ..Report::default() };
+    if options.nested {
+        return Ok(report);
+    }
+    let name = device_crate::package_name(&options.manifest_dir)?;
+    // Without formats nothing else is read: a host-only build must not fail on anything here.
+    if !options.formats.is_empty() {
+        let krate = options.device_crate()?;
+        let source = krate.source_hash()?;
+        let folder = options.prebuilt.clone().or_else(|| prebuilt::locate(krate.dir()));
+        report.watch = krate.watch();
+        if let Some(folder) = &folder {
+            let files = options.formats.iter().map(|format| format!("{name}.{}", format.extension()));
+            let files = files.chain(["manifest.json".to_owned()]).map(|file| folder.join(file));
+            // cargo takes a watched file that is not there for a changed one.
+            report.watch.extend(files.filter(|file| file.exists()));
+        }
+        for &format in &options.formats {
+            let (image, from) = image(options, &krate, format, &source, folder.as_ref())?;
+            let path = options.out_dir.join(format!("kernels.{}", format.extension()));
+            fs::write(&path, image).map_err(BuildError::io("write", &path))?;
+            report.images.push((format, from));
+        }
+    }
+    let path = options.out_dir.join(MODULE_FILE);
+    fs::write(&path, module_expression(options, &name)).map_err(BuildError::io("write", &path))?;
+    Ok(report)
+}
+
+/// One image, prebuilt if it may be and can, else compiled.
+fn image(
+    options: &Options,
+    krate: &DeviceCrate,
+    format: Format,
+    source: &str,
+    folder: Option<&PathBuf>,
+) -> Result<(Vec<u8>, ImageSource), BuildError> {
+    let miss = match (options.mode, folder) {
+        (Mode::Build, _) => PrebuiltMiss::NotAllowed,
+        (_, None) => PrebuiltMiss::NoFolder(krate.dir().to_path_buf()),
+        (_, Some(folder)) => match prebuilt::take(folder, krate.name(), format, source)? {
+            Ok(image) => return Ok((image, ImageSource::Prebuilt(folder.clone()))),
+            Err(miss) => miss,
+        },
+    };
+    let name = || krate.name().to_owned();
+    if options.mode == Mode::Prebuilt {
+        return Err(BuildError::PrebuiltOnly { krate: name(), format, miss });
+    }
+    let toolchain = options.search.find(format).map_err(|error| BuildError::NoImage {
+        krate: name(),
+        format,
+        miss,
+        toolchain: Box::new(error),
+    })?;
+    let image = match format {
+        Format::Ptx => compile_ptx(krate, &toolchain)?.into_bytes(),
+        Format::Spirv => compile_spirv(krate, &toolchain)?,
+    };
+    Ok((image, ImageSource::Compiled(toolchain.sysroot)))
+}
+
+fn module_expression(options: &Options, name: &str) -> String {
+    let part = |format: Format, before: &str, after: &str| {
+        if !options.formats.contains(&format) {
+            return "None".to_owned();
+        }
+        let path = options.out_dir.join(format!("kernels.{}", format.extension()));
+        // Debug form: a Rust string literal, whatever the path holds.
+        format!("Some({before}({:?}){after})", path.display().to_string())
+    };
+    format!(
+        "({name:?}, {}, {})\n",
+        part(Format::Ptx, "include_str!", ""),
+        part(Format::Spirv, "include_bytes!", " as &[u8]")
+    )
+}

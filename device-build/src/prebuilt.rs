@@ -1,0 +1,232 @@
+//! Device code that is committed beside its sources: `prebuilt/<crate>.ptx`, `<crate>.spv` and
+//! `manifest.json`, which records what each was made from.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::device_crate::DeviceCrate;
+use crate::error::BuildError;
+use crate::format::Format;
+use crate::source_hash::sha256;
+
+/// The form of `manifest.json` that this version reads and writes.
+const FORM: u64 = 1;
+
+/// One image in the manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// File name within the folder.
+    pub file: String,
+    /// SHA-256 (hex) of the file.
+    pub sha256: String,
+    /// [`DeviceCrate::source_hash`] of the sources it was compiled from.
+    pub source: String,
+    /// `rustc --version` of the compiler.
+    pub toolchain: String,
+}
+
+/// What `manifest.json` says: for each crate and format one [`Entry`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Manifest {
+    entries: BTreeMap<(String, Format), Entry>,
+}
+
+impl Manifest {
+    /// Reads `manifest.json` in `folder`. A folder without one is an empty manifest.
+    ///
+    /// # Errors
+    /// The file cannot be read or does not have the expected form.
+    pub fn read(folder: &Path) -> Result<Self, BuildError> {
+        let path = folder.join("manifest.json");
+        if !path.exists() {
+            return Ok(Manifest::default());
+        }
+        let text = fs::read_to_string(&path).map_err(BuildError::io("read", &path))?;
+        let json: Value = serde_json::from_str(&text)
+            .map_err(|e| BuildError::malformed(&path, format!("not valid JSON: {e}")))?;
+        if json["form"] != FORM {
+            return Err(BuildError::malformed(
+                &path,
+                format!("`form` is {}, this warpheap-build reads form {FORM}", json["form"]),
+            ));
+        }
+        let crates = json["crates"].as_object().ok_or_else(|| BuildError::malformed(&path, "holds no `crates`"))?;
+        let mut manifest = Manifest::default();
+        for (krate, images) in crates {
+            for format in Format::ALL {
+                let Some(image) = images.get(format.extension()) else { continue };
+                let text = |key: &str| {
+                    image[key].as_str().map(str::to_owned).ok_or_else(|| {
+                        BuildError::malformed(&path, format!("crates.{krate}.{}.{key} is no text", format.extension()))
+                    })
+                };
+                let entry = Entry {
+                    file: text("file")?,
+                    sha256: text("sha256")?,
+                    source: text("source")?,
+                    toolchain: text("toolchain")?,
+                };
+                manifest.entries.insert((krate.clone(), format), entry);
+            }
+        }
+        Ok(manifest)
+    }
+
+    /// Writes `manifest.json` into `folder`: sorted, one value a line, so that changes are readable.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), BuildError> {
+        let mut crates = Map::new();
+        for ((krate, format), entry) in &self.entries {
+            let images = crates.entry(krate.clone()).or_insert_with(|| json!({}));
+            images[format.extension()] = json!({
+                "file": entry.file, "sha256": entry.sha256, "source": entry.source, "toolchain": entry.toolchain,
+            });
+        }
+        let path = folder.join("manifest.json");
+        let mut text = format!("{:#}", json!({ "crates": crates, "form": FORM }));
+        text.push('\n');
+        fs::write(&path, text).map_err(BuildError::io("write", &path))
+    }
+
+    /// What the manifest holds for a crate and format.
+    pub fn get(&self, krate: &str, format: Format) -> Option<&Entry> {
+        self.entries.get(&(krate.to_owned(), format))
+    }
+
+    /// Records an image, in place of an older one of the same crate and format.
+    pub fn set(&mut self, krate: &str, format: Format, entry: Entry) {
+        self.entries.insert((krate.to_owned(), format), entry);
+    }
+}
+
+/// Why a prebuilt image was not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PrebuiltMiss {
+    /// `WARPHEAP_KERNELS=build` forbids it.
+    NotAllowed,
+    /// There is no `prebuilt/manifest.json` at or above the crate.
+    NoFolder(PathBuf),
+    /// The manifest has no such image.
+    NotListed(PathBuf),
+    /// The sources are others than those it was compiled from.
+    Stale {
+        /// The folder.
+        folder: PathBuf,
+        /// The source hash in the manifest.
+        recorded: String,
+        /// The hash of the sources as they are.
+        current: String,
+    },
+    /// The image itself is missing or is not the one that was recorded.
+    Damaged {
+        /// The image.
+        file: PathBuf,
+        /// The SHA-256 in the manifest.
+        recorded: String,
+        /// The SHA-256 of the file, or why it cannot be read.
+        found: String,
+    },
+}
+
+impl fmt::Display for PrebuiltMiss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PrebuiltMiss::NotAllowed => write!(f, "not looked at, because WARPHEAP_KERNELS=build"),
+            PrebuiltMiss::NoFolder(start) => {
+                write!(f, "no prebuilt/manifest.json in {} or above it", start.display())
+            }
+            PrebuiltMiss::NotListed(folder) => {
+                write!(f, "{} has no entry for it", folder.join("manifest.json").display())
+            }
+            PrebuiltMiss::Stale { folder, recorded, current } => write!(
+                f,
+                "{} was made from sources with hash {recorded}, but the sources now hash to {current}",
+                folder.display()
+            ),
+            PrebuiltMiss::Damaged { file, recorded, found } => {
+                write!(f, "{} should have SHA-256 {recorded}, but: {found}", file.display())
+            }
+        }
+    }
+}
+
+/// The nearest `prebuilt` folder with a manifest, in `start` or above it.
+pub fn locate(start: &Path) -> Option<PathBuf> {
+    start.ancestors().map(|dir| dir.join("prebuilt")).find(|folder| folder.join("manifest.json").is_file())
+}
+
+/// Gives the prebuilt image of `krate` if it was made from sources with the hash `source`.
+///
+/// # Errors
+/// The manifest is malformed (outer), or there is no such image (inner).
+pub fn take(
+    folder: &Path,
+    krate: &str,
+    format: Format,
+    source: &str,
+) -> Result<Result<Vec<u8>, PrebuiltMiss>, BuildError> {
+    let manifest = Manifest::read(folder)?;
+    let Some(entry) = manifest.get(krate, format) else {
+        return Ok(Err(PrebuiltMiss::NotListed(folder.to_path_buf())));
+    };
+    if entry.source != source {
+        return Ok(Err(PrebuiltMiss::Stale {
+            folder: folder.to_path_buf(),
+            recorded: entry.source.clone(),
+            current: source.to_owned(),
+        }));
+    }
+    let file = folder.join(&entry.file);
+    let damaged = |found| PrebuiltMiss::Damaged { file: file.clone(), recorded: entry.sha256.clone(), found };
+    Ok(match fs::read(&file) {
+        Err(error) => Err(damaged(format!("it cannot be read: {error}"))),
+        Ok(bytes) => match sha256(&bytes) {
+            found if found == entry.sha256 => Ok(bytes),
+            found => Err(damaged(format!("it has {found}"))),
+        },
+    })
+}
+
+/// Stores `image` as `<crate>.<extension>` in `folder` (made if missing) and records it.
+///
+/// # Errors
+/// A file cannot be read or written, or the present manifest is malformed.
+pub fn write(
+    folder: &Path,
+    krate: &DeviceCrate,
+    format: Format,
+    image: &[u8],
+    toolchain: &str,
+) -> Result<(), BuildError> {
+    fs::create_dir_all(folder).map_err(BuildError::io("make", folder))?;
+    let mut manifest = Manifest::read(folder)?;
+    let file = format!("{}.{}", krate.name(), format.extension());
+    let path = folder.join(&file);
+    fs::write(&path, image).map_err(BuildError::io("write", &path))?;
+    let entry =
+        Entry { file, sha256: sha256(image), source: krate.source_hash()?, toolchain: toolchain.to_owned() };
+    manifest.set(krate.name(), format, entry);
+    manifest.write(folder)
+}
+
+/// Checks that both images of `krate` are in `folder`, intact and made from the present sources.
+///
+/// # Errors
+/// The manifest or a source cannot be read (outer), or each image that does not serve (inner).
+pub fn check(folder: &Path, krate: &DeviceCrate) -> Result<Result<(), Vec<(Format, PrebuiltMiss)>>, BuildError> {
+    let source = krate.source_hash()?;
+    let mut misses = Vec::new();
+    for format in Format::ALL {
+        if let Err(miss) = take(folder, krate.name(), format, &source)? {
+            misses.push((format, miss));
+        }
+    }
+    Ok(if misses.is_empty() { Ok(()) } else { Err(misses) })
+}

@@ -1,0 +1,144 @@
+//! A device crate becomes a SPIR-V module: rust-gpu's code generator, driven as `spirv-builder` does.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::device_crate::DeviceCrate;
+use crate::error::BuildError;
+use crate::format::Format;
+use crate::lint::lint_spirv;
+use crate::lockfile;
+use crate::nested::{self, Recipe};
+use crate::toolchain::Toolchain;
+
+const TARGET: &str = "spirv-unknown-vulkan1.2";
+
+/// Flags for every crate, `core` included.
+const FLAGS: [&str; 9] = [
+    "-Csymbol-mangling-version=v0",
+    "-Zcrate-attr=feature(register_tool)",
+    "-Zcrate-attr=register_tool(rust_gpu)",
+    "-Coverflow-checks=off",
+    "-Cdebug-assertions=off",
+    // The backend recognises calls and shapes that these optimisations of rustc's own would dissolve.
+    "-Zinline-mir=off",
+    "-Zmir-enable-passes=-GVN",
+    "-Zshare-generics=off",
+    // No Int64 and no Int8: some Vulkan devices have neither.
+    "-Ctarget-feature=+GroupNonUniform,+GroupNonUniformVote,+GroupNonUniformArithmetic,\
+     +GroupNonUniformBallot,+GroupNonUniformShuffle,+VulkanMemoryModelDeviceScope",
+];
+/// Flags for the device crate, in which `#[kernel]` makes entry points. It may name the feature itself.
+const CRATE_FLAGS: [&str; 3] =
+    ["-Zcrate-attr=feature(asm_experimental_arch)", "-Aduplicate_features", "-Aunused_features"];
+const CARGO_ARGS: [&str; 3] =
+    ["-Zjson-target-spec", "-Zbuild-std=core", "-Zbuild-std-features=compiler-builtins-mem"];
+
+/// How rustc learns of a target that it does not have built in.
+const TARGET_SPEC: &str = r#"{
+  "arch": "spirv",
+  "llvm-target": "spirv-unknown-vulkan1.2",
+  "env": "vulkan1.2",
+  "metadata": { "description": null, "host_tools": null, "std": null, "tier": null },
+  "data-layout": "e-m:e-p:32:32:32-i64:64-n8:16:32:64",
+  "target-pointer-width": 32,
+  "panic-strategy": "abort",
+  "simd-types-indirect": false,
+  "allows-weak-linkage": false,
+  "dynamic-linking": true,
+  "crt-static-allows-dylibs": true,
+  "crt-static-respected": true,
+  "crt-objects-fallback": "false",
+  "dll-prefix": "",
+  "dll-suffix": ".spv.json",
+  "linker-flavor": "unix",
+  "linker-is-gnu": false,
+  "emit-debug-gdb-scripts": false,
+  "main-needs-argc-argv": false
+}
+"#;
+
+/// What decides, beside the sources, how the image comes out.
+pub(crate) fn flags() -> impl Iterator<Item = &'static str> {
+    FLAGS.into_iter().chain(CRATE_FLAGS).chain(CARGO_ARGS).chain([TARGET_SPEC])
+}
+
+/// Compiles `krate` to one SPIR-V module with all its entry points, and lints it.
+///
+/// # Errors
+/// The crate does not compile, `Cargo.lock` holds a `glam` that `spirv-std` cannot use, the compiler
+/// cannot be started, or the module has a shape that drivers miscompile (the error names source lines).
+pub fn compile_spirv(krate: &DeviceCrate, toolchain: &Toolchain) -> Result<Vec<u8>, BuildError> {
+    if let Some(path) = krate.lockfile()
+        && let Some(found) = lockfile::newer_glam(&path, krate.name())?
+    {
+        return Err(BuildError::Glam { krate: krate.name().to_owned(), found, lockfile: path });
+    }
+    let module = compile(krate, toolchain, false)?;
+    match lint_spirv(&module) {
+        Ok(()) => Ok(module),
+        Err(errors) => {
+            // The image carries no debug information. A module that does names the lines; should it
+            // come out clean or not at all, the places without lines have to do.
+            let errors = match compile(krate, toolchain, true).map(|module| lint_spirv(&module)) {
+                Ok(Err(with_lines)) => with_lines,
+                _ => errors,
+            };
+            Err(BuildError::Lint { krate: krate.name().to_owned(), errors })
+        }
+    }
+}
+
+fn compile(krate: &DeviceCrate, toolchain: &Toolchain, debug_info: bool) -> Result<Vec<u8>, BuildError> {
+    let no_artifact =
+        |reason: String| BuildError::NoArtifact { krate: krate.name().to_owned(), format: Format::Spirv, reason };
+    let Some(backend) = &toolchain.spirv_backend else {
+        return Err(no_artifact(format!("{} has no SPIR-V backend", toolchain.sysroot.display())));
+    };
+    let mut flags = vec![format!("-Zcodegen-backend={}", backend.display())];
+    flags.extend(FLAGS.map(str::to_owned));
+    let mut crate_flags = CRATE_FLAGS.to_vec();
+    if debug_info {
+        // Every crate is compiled with debug information; this keeps it in the linked module.
+        crate_flags.push("-Cllvm-args=--spirv-metadata=full");
+    }
+    let spec = write_target_spec(krate.target_dir())?;
+    let mut cargo_args = vec!["--target".to_owned(), spec.display().to_string()];
+    cargo_args.extend(CARGO_ARGS.map(str::to_owned));
+    let recipe = Recipe {
+        format: Format::Spirv,
+        flags,
+        crate_flags,
+        cargo_args,
+        crate_type: "dylib",
+        // The backend links and inlines by itself.
+        lto: "false",
+        artifact: ".spv.json",
+    };
+    let summary = nested::compile(krate, toolchain, &recipe)?;
+    let text = fs::read_to_string(&summary).map_err(BuildError::io("read", &summary))?;
+    let json: serde_json::Value = serde_json::from_str(&text)
+        .map_err(|e| BuildError::malformed(&summary, format!("not valid JSON: {e}")))?;
+    if json["entry_points"].as_array().is_none_or(Vec::is_empty) {
+        return Err(no_artifact("the module has no entry point: does the crate hold a #[kernel]?".to_owned()));
+    }
+    let Some(module) = json["module"].as_str() else {
+        return Err(no_artifact(format!("{} names no module", summary.display())));
+    };
+    fs::read(module).map_err(BuildError::io("read", Path::new(module)))
+}
+
+/// Puts the target's description where cargo finds it; leaves a present one alone, since builds may
+/// share the folder.
+fn write_target_spec(target_dir: &Path) -> Result<PathBuf, BuildError> {
+    let folder = target_dir.join("target-specs");
+    let path = folder.join(format!("{TARGET}.json"));
+    if fs::read_to_string(&path).is_ok_and(|present| present == TARGET_SPEC) {
+        return Ok(path);
+    }
+    fs::create_dir_all(&folder).map_err(BuildError::io("make", &folder))?;
+    let unfinished = folder.join(format!("{TARGET}.{}.tmp", std::process::id()));
+    fs::write(&unfinished, TARGET_SPEC).map_err(BuildError::io("write", &unfinished))?;
+    fs::rename(&unfinished, &path).map_err(BuildError::io("write", &path))?;
+    Ok(path)
+}

@@ -1,0 +1,192 @@
+//! Real compilations with a device toolchain. Without one they say that they were skipped, or fail if
+//! `WARPHEAP_REQUIRE_TOOLCHAIN=1`. The first takes a minute (`core` for each target), later ones seconds.
+
+use std::env;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+use warpheap_build::{
+    BuildError, DeviceCrate, Format, LintKind, Toolchain, compile_ptx, compile_spirv, lint_spirv, toolchain,
+};
+
+const PANIC: &str = "#![cfg_attr(any(target_arch = \"nvptx64\", target_arch = \"spirv\"), no_std)]\n\
+    #[cfg(any(target_arch = \"nvptx64\", target_arch = \"spirv\"))]\n\
+    #[panic_handler] fn panic(_: &core::panic::PanicInfo) -> ! { loop {} }\n";
+
+const PTX_KERNEL: &str = r#"
+#[cfg(target_arch = "nvptx64")]
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn twice(words: *mut u32, i: u32) {
+    unsafe { *words.add(i as usize) *= 2 }
+}
+"#;
+
+const SPIRV_KERNEL: &str = r#"
+#[cfg(target_arch = "spirv")]
+#[rust_gpu::spirv_v0_10(compute(threads(64)))]
+pub fn twice(
+    #[rust_gpu::spirv_v0_10(local_invocation_index)] i: u32,
+    #[rust_gpu::spirv_v0_10(storage_buffer, descriptor_set = 0, binding = 0)] words: &mut [u32],
+) {
+    words[i as usize] *= 2;
+}
+"#;
+
+/// A vector that holds its heap, and changes in a loop. Line 3 of this text is the store.
+const HELD_SLICE: &str = r#"pub struct Held<'a> { words: &'a mut [u32], at: u32 }
+impl Held<'_> { fn push(&mut self, value: u32) {
+    self.words[self.at as usize] = value; self.at += 1;
+} }
+#[cfg(target_arch = "spirv")]
+#[rust_gpu::spirv_v0_10(compute(threads(64)))]
+pub fn swaps(
+    #[rust_gpu::spirv_v0_10(local_invocation_index)] n: u32,
+    #[rust_gpu::spirv_v0_10(storage_buffer, descriptor_set = 0, binding = 0)] one: &mut [u32],
+    #[rust_gpu::spirv_v0_10(storage_buffer, descriptor_set = 0, binding = 1)] two: &mut [u32],
+) {
+    let mut held = Held { words: one, at: 0 };
+    let mut spare = Held { words: two, at: n };
+    let mut i = 0;
+    while i < n {
+        held.push(i);
+        if held.at > 7 { core::mem::swap(&mut held, &mut spare); }
+        i += 1;
+    }
+}
+"#;
+
+fn device_toolchain(format: Format) -> Option<Toolchain> {
+    match toolchain::find(format) {
+        Ok(toolchain) => Some(toolchain),
+        Err(error) if env::var_os("WARPHEAP_REQUIRE_TOOLCHAIN").is_some() => panic!("{error}"),
+        Err(error) => {
+            // Not `eprintln!`, whose text the test harness keeps to itself when a test passes.
+            let _ = writeln!(std::io::stderr(), "\nSKIPPED: no {format} was compiled in this test.\n{error}\n");
+            None
+        }
+    }
+}
+
+fn device_crate(temp: &TempDir, name: &str, source: &str) -> DeviceCrate {
+    let dir = temp.path().join(name);
+    fs::create_dir_all(dir.join("src")).expect("folder");
+    let manifest = format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n");
+    fs::write(dir.join("Cargo.toml"), manifest).expect("manifest");
+    fs::write(dir.join("src/lib.rs"), source).expect("source");
+    // One folder for all tests and runs, so that `core` is compiled once.
+    DeviceCrate::read(&dir).expect("crate").with_target_dir(shared_target())
+}
+
+fn shared_target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("device")
+}
+
+#[test]
+fn ptx_is_the_same_wherever_it_is_compiled() {
+    let Some(toolchain) = device_toolchain(Format::Ptx) else { return };
+    let source = format!("{PANIC}{PTX_KERNEL}");
+    let compiled = [(); 2].map(|()| {
+        let temp = TempDir::new().expect("temporary folder");
+        compile_ptx(&device_crate(&temp, "ptx-crate", &source), &toolchain).expect("PTX")
+    });
+    assert_eq!(compiled[0], compiled[1]);
+    for part in [".target sm_70", ".visible .entry twice("] {
+        assert!(compiled[0].contains(part), "`{part}` is not in:\n{}", compiled[0]);
+    }
+    assert!(!compiled[0].contains("//"), "{}", compiled[0]);
+}
+
+#[test]
+fn spirv_is_the_same_wherever_it_is_compiled() {
+    let Some(toolchain) = device_toolchain(Format::Spirv) else { return };
+    let source = format!("{PANIC}{SPIRV_KERNEL}");
+    let compiled = [(); 2].map(|()| {
+        let temp = TempDir::new().expect("temporary folder");
+        compile_spirv(&device_crate(&temp, "spirv-crate", &source), &toolchain).expect("SPIR-V")
+    });
+    assert_eq!(compiled[0], compiled[1]);
+    assert_eq!(lint_spirv(&compiled[0]), Ok(()));
+    assert!(compiled[0].windows(6).any(|bytes| bytes == b"twice\0"));
+}
+
+#[test]
+fn a_slice_held_across_a_loop_is_refused_with_its_line() {
+    let Some(toolchain) = device_toolchain(Format::Spirv) else { return };
+    let temp = TempDir::new().expect("temporary folder");
+    let krate = device_crate(&temp, "held", &format!("{PANIC}{HELD_SLICE}"));
+    let error = compile_spirv(&krate, &toolchain).expect_err("the module holds phis of a struct with a slice");
+    let text = error.to_string();
+    let BuildError::Lint { errors, .. } = error else { panic!("{text}") };
+    assert!(matches!(&errors[0].kind, LintKind::PointerPhi { ty } if ty.contains("Held")), "{text}");
+    let store = PANIC.lines().count() + 3;
+    assert!(text.contains(&format!("src/lib.rs:{store}: in `swaps`")), "{text}");
+}
+
+#[test]
+fn what_does_not_compile_shows_the_compilers_words() {
+    let Some(toolchain) = device_toolchain(Format::Ptx) else { return };
+    let temp = TempDir::new().expect("temporary folder");
+    let krate = device_crate(&temp, "broken", &format!("{PANIC}fn f() -> u32 {{ missing }}\n"));
+    let error = compile_ptx(&krate, &toolchain).expect_err("a broken crate").to_string();
+    assert!(error.contains("cannot find value `missing`") && error.contains("src/lib.rs"), "{error}");
+    let krate = device_crate(&temp, "empty", PANIC);
+    let error = compile_ptx(&krate, &toolchain).expect_err("a crate without kernels").to_string();
+    assert!(error.contains("no entry point"), "{error}");
+}
+
+/// A user's build: cargo runs a build script, which runs cargo, which builds this very crate again for
+/// the nested build script.
+#[test]
+fn a_build_script_embeds_both_images() {
+    if Format::ALL.iter().any(|&format| device_toolchain(format).is_none()) {
+        return;
+    }
+    let temp = TempDir::new().expect("temporary folder");
+    let this = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let dir = temp.path().join("user");
+    let source = format!(
+        "{PANIC}{PTX_KERNEL}{SPIRV_KERNEL}\n#[cfg(not(any(target_arch = \"nvptx64\", target_arch = \"spirv\")))]\n\
+         pub static IMAGES: (&str, Option<&str>, Option<&[u8]>) =\n    \
+         include!(concat!(env!(\"OUT_DIR\"), \"/warpheap_module.rs\"));\n"
+    );
+    let main = "fn main() {\n    let (name, ptx, spirv) = user::IMAGES;\n    \
+         println!(\"{name} {:?} {:?}\", ptx.map(|p| p.contains(\"twice\")), spirv.map(|s| s.len() % 4));\n}\n";
+    fs::create_dir_all(dir.join("src")).expect("folder");
+    let manifest = format!(
+        "[package]\nname = \"user\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[features]\ncuda = []\nvulkan = []\n\
+         [build-dependencies]\nwarpheap-build = {{ path = {:?} }}\n[workspace]\n",
+        this.display().to_string()
+    );
+    fs::write(dir.join("Cargo.toml"), manifest).expect("manifest");
+    fs::write(dir.join("build.rs"), "fn main() { warpheap_build::build() }\n").expect("build script");
+    fs::write(dir.join("src/lib.rs"), source).expect("source");
+    fs::write(dir.join("src/main.rs"), main).expect("source");
+    // The versions that are in use here, so that nothing has to be fetched.
+    fs::copy(this.join("../Cargo.lock"), dir.join("Cargo.lock")).expect("lock file");
+
+    let run = |features: &str, kernels: &str| {
+        let output = Command::new(env!("CARGO"))
+            .args(["run", "--quiet", "--features", features, "--target-dir"])
+            .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("outer"))
+            .current_dir(&dir)
+            .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
+            .env("WARPHEAP_KERNELS", kernels)
+            // What an outer build may set and the nested one must not see.
+            .env("RUSTFLAGS", "-Copt-level=1")
+            .output()
+            .expect("cargo");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.success(), text(&output.stdout), text(&output.stderr))
+    };
+    let (ok, stdout, stderr) = run("cuda,vulkan", "build");
+    assert!(ok && stdout == "user Some(true) Some(0)\n", "{stdout}{stderr}");
+    let (ok, stdout, stderr) = run("", "");
+    assert!(ok && stdout == "user None None\n", "{stdout}{stderr}");
+    let (ok, _, stderr) = run("cuda", "prebuilt");
+    assert!(!ok && stderr.contains("no usable prebuilt PTX for `user`"), "{stderr}");
+    let (ok, _, stderr) = run("cuda", "never");
+    assert!(!ok && stderr.contains("WARPHEAP_KERNELS=`never` is not known"), "{stderr}");
+}

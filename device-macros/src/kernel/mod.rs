@@ -1,0 +1,33 @@
+//! The attribute `#[kernel]`.
+
+mod device;
+mod launch;
+mod parse;
+
+pub use parse::Options;
+
+use crate::paths;
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{ItemFn, Result};
+
+/// Version of the layout that entry names carry; the expansion checks that the contract crate has
+/// the same.
+const LAYOUT_VERSION: u32 = 1;
+
+/// The allocators of `allocators = all`, by their names in the runtime's module `alloc`.
+const ALL_ALLOCATORS: &[&str] = &["Bump"];
+
+pub fn expand(options: Options, function: ItemFn) -> Result<TokenStream> {
+    let kernel = parse::Kernel::new(options, function)?;
+    let rt = paths::runtime();
+    let original = kernel.function_without_docs_changed();
+    let entries = kernel.entries(&rt);
+    let device = device::expand(&kernel, &entries, &rt);
+    let launch = launch::expand(&kernel, &entries, &rt);
+    Ok(quote! {
+        #original
+        #device
+        #launch
+    })
+}

@@ -1,0 +1,145 @@
+//! Counting what a heap hands out and takes back.
+
+use crate::arch::{self, Words};
+use crate::sync::prefix_sum;
+use warpheap_api::{
+    AllocError, Caps, DeviceAlloc, DevicePtr, HeapCounts, HeapHandle, HeapMemory, HeapParams,
+    HeapStats, Layout, header,
+};
+
+/// Counts mallocs, frees and their bytes in the heap header, from where `Pool::stats` and
+/// [`HeapStats`] read them. One or two atomic additions per warp and call, spread over 32 places.
+#[derive(Clone, Copy)]
+pub struct Counted<A> {
+    inner: A,
+}
+
+/// Most bytes of a single request that enter the 32-bit sum of a warp of 64 lanes without wrapping.
+const MOST_SUMMED: u32 = u32::MAX / 64;
+
+impl<A: HeapHandle<Memory = Words>> HeapHandle for Counted<A> {
+    #[inline(always)]
+    unsafe fn attach(words: Words, params: HeapParams) -> Self {
+        Counted {
+            // SAFETY: the caller's promise.
+            inner: unsafe { A::attach(words, params) },
+        }
+    }
+}
+
+impl<A: DeviceAlloc<Memory = Words>> Counted<A> {
+    /// Adds one event of `bytes` bytes for each active lane that `happened` is true for.
+    #[inline(always)]
+    fn count(self, happened: bool, bytes: usize, events: usize, sums: usize) {
+        let words = self.inner.memory();
+        let stripe = header::WORD_COUNTERS
+            + (arch::block_index() as usize % header::STRIPES) * header::STRIPE_WORDS;
+        let lanes = arch::active();
+        let small = happened && bytes <= MOST_SUMMED as usize;
+        let number = arch::ballot(lanes, happened).count();
+        let sum = prefix_sum(lanes, if small { bytes as u32 } else { 0 }).total;
+        if arch::lane() == lanes.first() && number != 0 {
+            words.fetch_add(stripe + events, number);
+            add_wide(words, stripe + sums, sum, 0);
+        }
+        if happened && !small {
+            // In two steps, since usize has 32 bits on some targets, where the high word is zero.
+            let high = (bytes >> 16 >> 16) as u32;
+            add_wide(words, stripe + sums, bytes as u32, high);
+        }
+    }
+}
+
+/// Adds to a 64-bit number in two words: each wrap of the low word is seen by exactly one adder,
+/// who carries it.
+#[inline(always)]
+fn add_wide(words: Words, at: usize, low: u32, high: u32) {
+    let old = words.fetch_add(at, low);
+    let carry = (old.wrapping_add(low) < low) as u32;
+    if carry + high != 0 {
+        words.fetch_add(at + 1, carry + high);
+    }
+}
+
+// SAFETY: every request goes to the inner allocator unchanged.
+unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Counted<A> {
+    type Memory = Words;
+    const NAME: &'static str = A::NAME;
+    const CAPS: Caps = A::CAPS;
+
+    #[inline(always)]
+    fn memory(self) -> Words {
+        self.inner.memory()
+    }
+
+    #[inline(always)]
+    fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        let result = self.inner.malloc(layout);
+        self.count(
+            result.is_ok(),
+            layout.size(),
+            header::COUNT_MALLOCS,
+            header::COUNT_MALLOC_BYTES,
+        );
+        result
+    }
+
+    #[inline(always)]
+    unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout) {
+        self.count(
+            !ptr.is_null(),
+            layout.size(),
+            header::COUNT_FREES,
+            header::COUNT_FREE_BYTES,
+        );
+        // SAFETY: the caller's promise.
+        unsafe { self.inner.free(ptr, layout) }
+    }
+
+    #[inline(always)]
+    unsafe fn malloc_warp(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        // SAFETY: the caller's promise.
+        let result = unsafe { self.inner.malloc_warp(layout) };
+        self.count(
+            result.is_ok(),
+            layout.size(),
+            header::COUNT_MALLOCS,
+            header::COUNT_MALLOC_BYTES,
+        );
+        result
+    }
+
+    #[inline(always)]
+    unsafe fn free_warp(self, ptr: DevicePtr<u8>, layout: Layout) {
+        self.count(
+            !ptr.is_null(),
+            layout.size(),
+            header::COUNT_FREES,
+            header::COUNT_FREE_BYTES,
+        );
+        // SAFETY: the caller's promise.
+        unsafe { self.inner.free_warp(ptr, layout) }
+    }
+}
+
+impl<A: DeviceAlloc<Memory = Words>> HeapStats for Counted<A> {
+    fn counts(self) -> HeapCounts {
+        let words = self.inner.memory();
+        let mut counts = HeapCounts {
+            mallocs: 0,
+            frees: 0,
+        };
+        let mut stripe = 0;
+        while stripe < header::STRIPES {
+            let at = header::WORD_COUNTERS + stripe * header::STRIPE_WORDS;
+            counts.mallocs = counts
+                .mallocs
+                .wrapping_add(words.load(at + header::COUNT_MALLOCS));
+            counts.frees = counts
+                .frees
+                .wrapping_add(words.load(at + header::COUNT_FREES));
+            stripe += 1;
+        }
+        counts
+    }
+}

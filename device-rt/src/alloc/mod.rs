@@ -1,0 +1,17 @@
+//! The allocators: one file (or folder) each, on the layers `sync` and `bits`.
+//!
+//! A new allocator is one file here, its host side in `crate::host`, and one line in the list of
+//! `#[kernel(allocators = all)]`.
+
+pub(crate) mod bump;
+
+pub use bump::Bump;
+
+use warpheap_api::{AllocError, HeapMemory, header};
+
+/// Counts a failed request in the heap header and passes the cause on.
+#[inline(always)]
+pub(crate) fn fail<M: HeapMemory, T>(memory: M, cause: AllocError) -> Result<T, AllocError> {
+    memory.fetch_add(header::WORD_FAILURES + cause.code() as usize, 1);
+    Err(cause)
+}

@@ -1,0 +1,437 @@
+//! The host: device code as ordinary functions, run by an emulator or by one lane alone.
+//!
+//! Everything that depends on other lanes goes to the [`simt::Simt`] of the running lane. Without
+//! one, the calling thread is the only lane of a warp of width one.
+
+pub mod simt {
+    //! The interface between device code on the host and an emulator.
+
+    use core::panic::Location;
+    use std::cell::Cell;
+    use warpheap_api::LaneMask;
+
+    /// Where a lane is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct LaneInfo {
+        /// Blocks of the launch.
+        pub grid_dim: u32,
+        /// Lanes of a block.
+        pub block_dim: u32,
+        /// Index of the block.
+        pub block: u32,
+        /// Index of the lane in its block.
+        pub thread: u32,
+        /// Index of the lane in its warp.
+        pub lane: u32,
+        /// Lanes of a full warp.
+        pub width: u32,
+        /// Which of the emulated multiprocessors runs the block.
+        pub processor: u32,
+    }
+
+    /// What an emulator does for a lane. Calls come from inside the lane's fiber and may suspend
+    /// it; a call that must not return ends the lane by unwinding.
+    pub trait Simt {
+        /// The lanes of the warp that are at this call, `site`, together with the calling one. An
+        /// emulator may split those that could be together into any groups.
+        fn active(&self, lane: &LaneInfo, site: &'static Location<'static>) -> LaneMask;
+        /// For the lanes in `mask`: those whose `value` equals each lane's own.
+        fn match_any(&self, lane: &LaneInfo, mask: LaneMask, value: u32) -> LaneMask;
+        /// For the lanes in `mask`: those whose `vote` is true.
+        fn ballot(&self, lane: &LaneInfo, mask: LaneMask, vote: bool) -> LaneMask;
+        /// For the lanes in `mask`: the `value` of lane `source`.
+        fn shuffle(&self, lane: &LaneInfo, mask: LaneMask, value: u32, source: u32) -> u32;
+        /// Waits until all lanes in `mask` are here.
+        fn barrier(&self, lane: &LaneInfo, mask: LaneMask);
+        /// A point where other lanes may run: before every atomic operation and fence, if the lane's
+        /// slot asks for it.
+        fn schedule(&self, lane: &LaneInfo);
+        /// The lane accessed `word` of a heap of `len` words at `base`, which has no such word. Must
+        /// not return.
+        fn outside(&self, lane: &LaneInfo, base: usize, word: usize, len: usize) -> !;
+        /// A heap at `base` handed out a block of `bytes` bytes at byte `offset`. Only called if the
+        /// slot asks for it.
+        fn on_malloc(&self, lane: &LaneInfo, base: usize, offset: u64, bytes: u64);
+        /// A block of a heap at `base`, at byte `offset`, is about to be freed. Only called if the
+        /// slot asks for it.
+        fn on_free(&self, lane: &LaneInfo, base: usize, offset: u64, bytes: u64);
+    }
+
+    /// What a running lane needs at hand.
+    pub struct LaneSlot {
+        /// Where the lane is.
+        pub info: LaneInfo,
+        /// Call [`Simt::schedule`] before every atomic operation.
+        pub schedules: bool,
+        /// Call [`Simt::on_malloc`] and [`Simt::on_free`].
+        pub tracks_blocks: bool,
+        /// The emulator.
+        pub simt: *const dyn Simt,
+    }
+
+    thread_local! {
+        static CURRENT: Cell<*const LaneSlot> = const { Cell::new(core::ptr::null()) };
+    }
+
+    /// Makes `slot` the lane that device code on this thread runs as, and returns the one before;
+    /// null for none.
+    ///
+    /// # Safety
+    /// `slot` is null, or it and its `simt` stay valid until the next call on this thread.
+    pub unsafe fn set_current(slot: *const LaneSlot) -> *const LaneSlot {
+        CURRENT.replace(slot)
+    }
+
+    /// The running lane, if an emulator runs it.
+    #[inline(always)]
+    pub(super) fn current<'a>() -> Option<&'a LaneSlot> {
+        // SAFETY: set_current's caller keeps the slot valid while it is current; references made
+        // here do not outlive the device call that they are made for.
+        unsafe { CURRENT.get().as_ref() }
+    }
+
+    impl LaneSlot {
+        #[inline(always)]
+        pub(super) fn simt(&self) -> &dyn Simt {
+            // SAFETY: set_current's caller keeps it valid.
+            unsafe { &*self.simt }
+        }
+    }
+}
+
+use core::panic::Location;
+use core::sync::atomic::{AtomicU32, Ordering, fence};
+use simt::{LaneInfo, current};
+use warpheap_api::{DevicePtr, HeapMemory, LaneMask, Layout};
+
+/// A lane that no emulator runs: alone in its warp.
+const ALONE: LaneInfo = LaneInfo {
+    grid_dim: 1,
+    block_dim: 1,
+    block: 0,
+    thread: 0,
+    lane: 0,
+    width: 1,
+    processor: 0,
+};
+
+#[inline(always)]
+fn info() -> LaneInfo {
+    current().map_or(ALONE, |slot| slot.info)
+}
+
+/// Index of the block.
+#[inline(always)]
+pub fn block_index() -> u32 {
+    info().block
+}
+
+/// Index of the lane in its block.
+#[inline(always)]
+pub fn thread_index() -> u32 {
+    info().thread
+}
+
+/// Lanes of a block.
+#[inline(always)]
+pub fn block_dim() -> u32 {
+    info().block_dim
+}
+
+/// Blocks of the launch.
+#[inline(always)]
+pub fn grid_dim() -> u32 {
+    info().grid_dim
+}
+
+/// Index of the lane in its warp.
+#[inline(always)]
+pub fn lane() -> u32 {
+    info().lane
+}
+
+/// Lanes of a full warp.
+#[inline(always)]
+pub fn warp_width() -> u32 {
+    info().width
+}
+
+/// A number that differs between blocks that run at the same time in different places: the
+/// multiprocessor where it is known. A hint for scattering, nothing more.
+#[inline(always)]
+pub fn processor() -> u32 {
+    info().processor
+}
+
+/// The lanes of the warp that are here together with the calling one.
+#[inline(always)]
+#[track_caller]
+pub fn active() -> LaneMask {
+    match current() {
+        Some(slot) => slot.simt().active(&slot.info, Location::caller()),
+        None => LaneMask::only(0),
+    }
+}
+
+/// Those lanes of `mask` whose `vote` is true.
+#[inline(always)]
+pub fn ballot(mask: LaneMask, vote: bool) -> LaneMask {
+    match current() {
+        Some(slot) => slot.simt().ballot(&slot.info, mask, vote),
+        None if vote => LaneMask::only(0),
+        None => LaneMask::EMPTY,
+    }
+}
+
+/// The `value` of lane `source`, which must be in `mask`.
+#[inline(always)]
+pub fn shuffle(mask: LaneMask, value: u32, source: u32) -> u32 {
+    match current() {
+        Some(slot) => slot.simt().shuffle(&slot.info, mask, value, source),
+        None => value,
+    }
+}
+
+/// Those lanes of `mask` whose `value` equals the calling lane's.
+#[inline(always)]
+pub fn match_any(mask: LaneMask, value: u32) -> LaneMask {
+    match current() {
+        Some(slot) => slot.simt().match_any(&slot.info, mask, value),
+        None => LaneMask::only(0),
+    }
+}
+
+/// Waits until all lanes of `mask` are here.
+#[inline(always)]
+pub fn warp_barrier(mask: LaneMask) {
+    if let Some(slot) = current() {
+        slot.simt().barrier(&slot.info, mask);
+    }
+}
+
+#[inline(always)]
+fn schedule() {
+    if let Some(slot) = current()
+        && slot.schedules
+    {
+        slot.simt().schedule(&slot.info);
+    }
+}
+
+/// Release fence at device scope.
+#[inline(always)]
+pub fn release() {
+    schedule();
+    fence(Ordering::Release);
+}
+
+/// Acquire fence at device scope.
+#[inline(always)]
+pub fn acquire() {
+    fence(Ordering::Acquire);
+}
+
+/// The pointer with this address.
+#[inline(always)]
+pub(super) fn global(address: u64) -> *mut u32 {
+    address as usize as *mut u32
+}
+
+/// The words of a heap.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    base: *mut u32,
+    len: usize,
+}
+
+impl Words {
+    /// The words at `base`.
+    ///
+    /// # Safety
+    /// `base` is aligned and valid for `len` words for as long as any copy of this handle is used,
+    /// and accessed through such handles alone meanwhile.
+    #[inline(always)]
+    pub unsafe fn from_address(base: u64, len: u64) -> Self {
+        Words {
+            base: global(base),
+            len: len as usize,
+        }
+    }
+
+    /// Address of a word.
+    #[inline(always)]
+    pub fn address(self, word: usize) -> *mut u32 {
+        if word >= self.len {
+            self.outside(word);
+        }
+        // SAFETY: the index was checked, and the base is valid for len words.
+        unsafe { self.base.add(word) }
+    }
+
+    #[cold]
+    fn outside(self, word: usize) -> ! {
+        match current() {
+            Some(slot) => slot
+                .simt()
+                .outside(&slot.info, self.base as usize, word, self.len),
+            None => panic!("word {word} is outside the heap of {} words", self.len),
+        }
+    }
+
+    #[inline(always)]
+    fn atomic(&self, word: usize) -> &AtomicU32 {
+        schedule();
+        // SAFETY: the address is valid and aligned.
+        unsafe { AtomicU32::from_ptr(self.address(word)) }
+    }
+}
+
+impl HeapMemory for Words {
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.len
+    }
+    #[inline(always)]
+    fn read(self, word: usize) -> u32 {
+        // Relaxed atomics rather than plain accesses: as fast here, and a race in device code
+        // stays a wrong value instead of undefined behaviour of the emulator.
+        // SAFETY: the address is valid and aligned.
+        unsafe { AtomicU32::from_ptr(self.address(word)) }.load(Ordering::Relaxed)
+    }
+    #[inline(always)]
+    fn write(self, word: usize, value: u32) {
+        // SAFETY: the address is valid and aligned.
+        unsafe { AtomicU32::from_ptr(self.address(word)) }.store(value, Ordering::Relaxed);
+    }
+    #[inline(always)]
+    fn load(self, word: usize) -> u32 {
+        self.atomic(word).load(Ordering::Relaxed)
+    }
+    #[inline(always)]
+    fn store(self, word: usize, value: u32) {
+        self.atomic(word).store(value, Ordering::Relaxed);
+    }
+    #[inline(always)]
+    fn fetch_add(self, word: usize, value: u32) -> u32 {
+        self.atomic(word).fetch_add(value, Ordering::Relaxed)
+    }
+    #[inline(always)]
+    fn fetch_sub(self, word: usize, value: u32) -> u32 {
+        self.atomic(word).fetch_sub(value, Ordering::Relaxed)
+    }
+    #[inline(always)]
+    fn fetch_and(self, word: usize, value: u32) -> u32 {
+        self.atomic(word).fetch_and(value, Ordering::Relaxed)
+    }
+    #[inline(always)]
+    fn fetch_or(self, word: usize, value: u32) -> u32 {
+        self.atomic(word).fetch_or(value, Ordering::Relaxed)
+    }
+    #[inline(always)]
+    fn fetch_max(self, word: usize, value: u32) -> u32 {
+        self.atomic(word).fetch_max(value, Ordering::Relaxed)
+    }
+    #[inline(always)]
+    fn exchange(self, word: usize, value: u32) -> u32 {
+        self.atomic(word).swap(value, Ordering::Relaxed)
+    }
+    #[inline(always)]
+    fn compare_exchange(self, word: usize, current: u32, new: u32) -> u32 {
+        match self
+            .atomic(word)
+            .compare_exchange(current, new, Ordering::Relaxed, Ordering::Relaxed)
+        {
+            Ok(old) | Err(old) => old,
+        }
+    }
+    #[inline(always)]
+    fn release(self) {
+        release();
+    }
+    #[inline(always)]
+    fn acquire(self) {
+        acquire();
+    }
+    #[inline(always)]
+    fn lane(self) -> u32 {
+        lane()
+    }
+    #[inline(always)]
+    #[track_caller]
+    fn active(self) -> LaneMask {
+        active()
+    }
+    #[inline(always)]
+    fn shuffle(self, mask: LaneMask, value: u32, source: u32) -> u32 {
+        shuffle(mask, value, source)
+    }
+    #[inline(always)]
+    fn note_malloc(self, ptr: DevicePtr<u8>, layout: Layout) {
+        if let Some(slot) = current()
+            && slot.tracks_blocks
+        {
+            let (base, bytes) = (self.base as usize, layout.size() as u64);
+            slot.simt()
+                .on_malloc(&slot.info, base, ptr.byte_offset(), bytes);
+        }
+    }
+    #[inline(always)]
+    fn note_free(self, ptr: DevicePtr<u8>, layout: Layout) {
+        if let Some(slot) = current()
+            && slot.tracks_blocks
+        {
+            let (base, bytes) = (self.base as usize, layout.size() as u64);
+            slot.simt()
+                .on_free(&slot.info, base, ptr.byte_offset(), bytes);
+        }
+    }
+}
+
+/// A word of a slice that lanes change at the same time.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct AtomicWord(AtomicU32);
+
+impl AtomicWord {
+    /// Atomic load, relaxed.
+    #[inline(always)]
+    pub fn load(&self) -> u32 {
+        schedule();
+        self.0.load(Ordering::Relaxed)
+    }
+    /// Atomic store, relaxed.
+    #[inline(always)]
+    pub fn store(&self, value: u32) {
+        schedule();
+        self.0.store(value, Ordering::Relaxed);
+    }
+    /// Atomic addition (wrapping), relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_add(&self, value: u32) -> u32 {
+        schedule();
+        self.0.fetch_add(value, Ordering::Relaxed)
+    }
+    /// Atomic bitwise or, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_or(&self, value: u32) -> u32 {
+        schedule();
+        self.0.fetch_or(value, Ordering::Relaxed)
+    }
+    /// Atomic maximum, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_max(&self, value: u32) -> u32 {
+        schedule();
+        self.0.fetch_max(value, Ordering::Relaxed)
+    }
+    /// Atomic compare-and-swap, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn compare_exchange(&self, current: u32, new: u32) -> u32 {
+        schedule();
+        match self
+            .0
+            .compare_exchange(current, new, Ordering::Relaxed, Ordering::Relaxed)
+        {
+            Ok(old) | Err(old) => old,
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The only place that knows the target.
+//!
+//! Each target's file gives the same small set: the memory of a heap ([`Words`]), where a lane is,
+//! the warp's collective operations, fences, and the words that lanes may change at the same time
+//! in slices. No file outside this folder has a `cfg(target_arch)`.
+//!
+//! Collective operations take the set of lanes that take part. *Exactly* these lanes must reach
+//! the call: a set comes from [`active`] or from another collective operation. On Vulkan, where the
+//! hardware takes whichever lanes are there, the set is a promise; the emulator checks it.
+
+#[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
+mod host;
+#[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
+use host as target;
+#[cfg(target_arch = "nvptx64")]
+mod nvptx;
+#[cfg(target_arch = "nvptx64")]
+use nvptx as target;
+#[cfg(target_arch = "spirv")]
+mod spirv;
+#[cfg(target_arch = "spirv")]
+use spirv as target;
+
+#[cfg(not(target_arch = "spirv"))]
+mod addressed;
+#[cfg(not(target_arch = "spirv"))]
+pub use addressed::{heap_words, report, slice, slice_mut};
+
+#[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
+pub mod simt {
+    //! What an emulator implements so that device code runs on the host.
+    pub use super::host::simt::{LaneInfo, LaneSlot, Simt, set_current};
+}
+
+#[cfg(not(target_arch = "spirv"))]
+use target::global;
+
+#[cfg(target_arch = "spirv")]
+pub use spirv::{UVec3, bounded, enters};
+pub use target::{
+    AtomicWord, Words, acquire, active, ballot, block_dim, block_index, grid_dim, lane, match_any,
+    processor, release, shuffle, thread_index, warp_barrier, warp_width,
+};

@@ -1,0 +1,293 @@
+//! CUDA: PTX through rustc's own target.
+//!
+//! Warp operations are LLVM intrinsics, because they carry the mark `convergent` that keeps LLVM
+//! from moving them across branches; inline PTX does not. Atomics are relaxed, which PTX gives
+//! device scope; stronger orders would order with the whole system, so order is a fence.
+
+use core::arch::asm;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use warpheap_api::{HeapMemory, LaneMask};
+
+unsafe extern "C" {
+    #[link_name = "llvm.nvvm.activemask"]
+    fn nvvm_activemask() -> i32;
+    #[link_name = "llvm.nvvm.vote.ballot.sync"]
+    fn nvvm_ballot(mask: i32, vote: bool) -> i32;
+    #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
+    fn nvvm_shfl(mask: i32, value: i32, source: i32, clamp: i32) -> i32;
+    #[link_name = "llvm.nvvm.match.any.sync.i32"]
+    fn nvvm_match_any(mask: i32, value: i32) -> i32;
+    #[link_name = "llvm.nvvm.bar.warp.sync"]
+    fn nvvm_bar_warp(mask: i32);
+    #[link_name = "llvm.nvvm.isspacep.global"]
+    fn nvvm_is_global(address: *const u8) -> bool;
+    #[link_name = "llvm.nvvm.read.ptx.sreg.laneid"]
+    fn nvvm_laneid() -> i32;
+    #[link_name = "llvm.nvvm.read.ptx.sreg.smid"]
+    fn nvvm_smid() -> i32;
+    #[link_name = "llvm.nvvm.read.ptx.sreg.tid.x"]
+    fn nvvm_tid() -> i32;
+    #[link_name = "llvm.nvvm.read.ptx.sreg.ctaid.x"]
+    fn nvvm_ctaid() -> i32;
+    #[link_name = "llvm.nvvm.read.ptx.sreg.ntid.x"]
+    fn nvvm_ntid() -> i32;
+    #[link_name = "llvm.nvvm.read.ptx.sreg.nctaid.x"]
+    fn nvvm_nctaid() -> i32;
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    // SAFETY: ends the kernel with an error that the host sees.
+    unsafe { asm!("trap;", options(noreturn, nomem, nostack)) }
+}
+
+macro_rules! special_registers {
+    ($($(#[$doc:meta])* $name:ident = $register:ident;)*) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        pub fn $name() -> u32 {
+            // SAFETY: reading a special register has no preconditions.
+            unsafe { $register() as u32 }
+        }
+    )*};
+}
+
+special_registers! {
+    /// Index of the block.
+    block_index = nvvm_ctaid;
+    /// Index of the lane in its block.
+    thread_index = nvvm_tid;
+    /// Lanes of a block.
+    block_dim = nvvm_ntid;
+    /// Blocks of the launch.
+    grid_dim = nvvm_nctaid;
+    /// Index of the lane in its warp.
+    lane = nvvm_laneid;
+    /// The multiprocessor: a hint for scattering, nothing more.
+    processor = nvvm_smid;
+}
+
+/// Lanes of a full warp.
+#[inline(always)]
+pub fn warp_width() -> u32 {
+    32
+}
+
+#[inline(always)]
+fn mask_of(lanes: i32) -> LaneMask {
+    LaneMask {
+        lo: lanes as u32,
+        hi: 0,
+    }
+}
+
+/// The lanes of the warp that are here together with the calling one.
+#[inline(always)]
+pub fn active() -> LaneMask {
+    // SAFETY: no preconditions.
+    mask_of(unsafe { nvvm_activemask() })
+}
+
+/// Those lanes of `mask` whose `vote` is true.
+#[inline(always)]
+pub fn ballot(mask: LaneMask, vote: bool) -> LaneMask {
+    // SAFETY: the lanes of the mask reach this call, as the module asks.
+    mask_of(unsafe { nvvm_ballot(mask.lo as i32, vote) })
+}
+
+/// The `value` of lane `source`, which must be in `mask`.
+#[inline(always)]
+pub fn shuffle(mask: LaneMask, value: u32, source: u32) -> u32 {
+    // SAFETY: the lanes of the mask reach this call, as the module asks.
+    unsafe { nvvm_shfl(mask.lo as i32, value as i32, source as i32, 31) as u32 }
+}
+
+/// Those lanes of `mask` whose `value` equals the calling lane's.
+#[inline(always)]
+pub fn match_any(mask: LaneMask, value: u32) -> LaneMask {
+    // SAFETY: the lanes of the mask reach this call, as the module asks.
+    mask_of(unsafe { nvvm_match_any(mask.lo as i32, value as i32) })
+}
+
+/// Waits until all lanes of `mask` are here; orders their memory accesses among themselves.
+#[inline(always)]
+pub fn warp_barrier(mask: LaneMask) {
+    // SAFETY: the lanes of the mask reach this call, as the module asks.
+    unsafe { nvvm_bar_warp(mask.lo as i32) }
+}
+
+/// Release fence at device scope.
+#[inline(always)]
+pub fn release() {
+    // SAFETY: a fence has no preconditions; not `nomem`, so the compiler keeps accesses in place.
+    unsafe { asm!("fence.acq_rel.gpu;", options(nostack)) }
+}
+
+/// Acquire fence at device scope.
+#[inline(always)]
+pub fn acquire() {
+    release();
+}
+
+/// The pointer with this address of global memory. Knowing what it is, LLVM emits accesses of global
+/// instead of generic memory.
+#[inline(always)]
+pub(super) fn global(address: u64) -> *mut u32 {
+    let pointer = address as *mut u32;
+    // SAFETY: every address among a kernel's arguments is one of global memory.
+    unsafe { core::hint::assert_unchecked(nvvm_is_global(pointer.cast())) };
+    pointer
+}
+
+/// The words of a heap.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    base: *mut u32,
+    len: usize,
+}
+
+impl Words {
+    /// The words at `base`.
+    ///
+    /// # Safety
+    /// `base` is an aligned address of global memory, valid for `len` words for as long as any copy
+    /// of this handle is used.
+    #[inline(always)]
+    pub unsafe fn from_address(base: u64, len: u64) -> Self {
+        Words {
+            base: global(base),
+            len: len as usize,
+        }
+    }
+
+    /// Address of a word.
+    #[inline(always)]
+    pub fn address(self, word: usize) -> *mut u32 {
+        // SAFETY: callers keep indices inside the heap, as HeapMemory asks.
+        unsafe { self.base.add(word) }
+    }
+
+    #[inline(always)]
+    fn atomic(&self, word: usize) -> &AtomicU32 {
+        // SAFETY: the address is inside the heap and aligned.
+        unsafe { AtomicU32::from_ptr(self.address(word)) }
+    }
+}
+
+impl HeapMemory for Words {
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.len
+    }
+    #[inline(always)]
+    fn read(self, word: usize) -> u32 {
+        // SAFETY: the address is inside the heap and aligned.
+        unsafe { *self.address(word) }
+    }
+    #[inline(always)]
+    fn write(self, word: usize, value: u32) {
+        // SAFETY: the address is inside the heap and aligned.
+        unsafe { *self.address(word) = value }
+    }
+    #[inline(always)]
+    fn load(self, word: usize) -> u32 {
+        self.atomic(word).load(Relaxed)
+    }
+    #[inline(always)]
+    fn store(self, word: usize, value: u32) {
+        self.atomic(word).store(value, Relaxed)
+    }
+    #[inline(always)]
+    fn fetch_add(self, word: usize, value: u32) -> u32 {
+        self.atomic(word).fetch_add(value, Relaxed)
+    }
+    #[inline(always)]
+    fn fetch_sub(self, word: usize, value: u32) -> u32 {
+        self.atomic(word).fetch_sub(value, Relaxed)
+    }
+    #[inline(always)]
+    fn fetch_and(self, word: usize, value: u32) -> u32 {
+        self.atomic(word).fetch_and(value, Relaxed)
+    }
+    #[inline(always)]
+    fn fetch_or(self, word: usize, value: u32) -> u32 {
+        self.atomic(word).fetch_or(value, Relaxed)
+    }
+    #[inline(always)]
+    fn fetch_max(self, word: usize, value: u32) -> u32 {
+        self.atomic(word).fetch_max(value, Relaxed)
+    }
+    #[inline(always)]
+    fn exchange(self, word: usize, value: u32) -> u32 {
+        self.atomic(word).swap(value, Relaxed)
+    }
+    #[inline(always)]
+    fn compare_exchange(self, word: usize, current: u32, new: u32) -> u32 {
+        match self
+            .atomic(word)
+            .compare_exchange(current, new, Relaxed, Relaxed)
+        {
+            Ok(old) | Err(old) => old,
+        }
+    }
+    #[inline(always)]
+    fn release(self) {
+        release()
+    }
+    #[inline(always)]
+    fn acquire(self) {
+        acquire()
+    }
+    #[inline(always)]
+    fn lane(self) -> u32 {
+        lane()
+    }
+    #[inline(always)]
+    fn active(self) -> LaneMask {
+        active()
+    }
+    #[inline(always)]
+    fn shuffle(self, mask: LaneMask, value: u32, source: u32) -> u32 {
+        shuffle(mask, value, source)
+    }
+}
+
+/// A word of a slice that lanes change at the same time.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct AtomicWord(AtomicU32);
+
+impl AtomicWord {
+    /// Atomic load, relaxed.
+    #[inline(always)]
+    pub fn load(&self) -> u32 {
+        self.0.load(Relaxed)
+    }
+    /// Atomic store, relaxed.
+    #[inline(always)]
+    pub fn store(&self, value: u32) {
+        self.0.store(value, Relaxed)
+    }
+    /// Atomic addition (wrapping), relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_add(&self, value: u32) -> u32 {
+        self.0.fetch_add(value, Relaxed)
+    }
+    /// Atomic bitwise or, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_or(&self, value: u32) -> u32 {
+        self.0.fetch_or(value, Relaxed)
+    }
+    /// Atomic maximum, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_max(&self, value: u32) -> u32 {
+        self.0.fetch_max(value, Relaxed)
+    }
+    /// Atomic compare-and-swap, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn compare_exchange(&self, current: u32, new: u32) -> u32 {
+        match self.0.compare_exchange(current, new, Relaxed, Relaxed) {
+            Ok(old) | Err(old) => old,
+        }
+    }
+}

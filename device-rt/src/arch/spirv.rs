@@ -1,0 +1,478 @@
+//! Vulkan: SPIR-V through rust-gpu's code generator, without its standard library.
+//!
+//! Instructions that Rust has no word for are SPIR-V `asm!`. Where a lane is comes from built-in
+//! variables that only an entry point can see, so entries store them in one private variable
+//! ([`enters`]) from which everything else reads.
+//!
+//! Heap accesses are marked non-private, which is what makes the fences apply to them in Vulkan's
+//! memory model.
+
+use core::arch::asm;
+use warpheap_api::abi::{self, ArgBlock};
+use warpheap_api::{HeapMemory, LaneMask};
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    // Nothing can be reported; code that panics in a kernel does not exist in this library.
+    loop {}
+}
+
+/// A vector of three words, as built-in variables are.
+#[derive(Clone, Copy)]
+#[rust_gpu::vector::v1]
+pub struct UVec3 {
+    /// First component.
+    pub x: u32,
+    /// Second component.
+    pub y: u32,
+    /// Third component.
+    pub z: u32,
+}
+
+#[derive(Clone, Copy)]
+#[rust_gpu::vector::v1]
+struct UVec4 {
+    x: u32,
+    y: u32,
+    z: u32,
+    w: u32,
+}
+
+const BLOCK: usize = 0;
+const THREAD: usize = 1;
+const BLOCK_DIM: usize = 2;
+const GRID_DIM: usize = 3;
+const LANE: usize = 4;
+const WIDTH: usize = 5;
+
+/// The private variable that knows where the lane is. Not inlined while crates are compiled, so
+/// that the variable is declared once.
+#[inline(never)]
+fn place() -> *mut [u32; 6] {
+    let mut shape = [0u32; 6];
+    let pointer: *mut [u32; 6];
+    // SAFETY: declares a variable of the type of `shape` and yields its address.
+    unsafe {
+        asm!(
+            "{pointer} = OpVariable typeof{shape} Private",
+            shape = in(reg) &mut shape,
+            pointer = out(reg) pointer,
+        );
+    }
+    pointer
+}
+
+/// Stores where the lane is: an entry's first act. False if the lane's block is beyond the launch,
+/// which happens where a launch of many blocks was folded into a second dimension; then the entry
+/// returns at once.
+#[inline(always)]
+pub fn enters(
+    args: &ArgBlock,
+    workgroup: UVec3,
+    workgroups: UVec3,
+    thread: u32,
+    lane: u32,
+    width: u32,
+) -> bool {
+    let block = workgroup.y * workgroups.x + workgroup.x;
+    let grid_dim = args.words[abi::ARG_GRID_DIM];
+    let place = place();
+    // SAFETY: a private variable belongs to this invocation alone.
+    unsafe {
+        (*place)[BLOCK] = block;
+        (*place)[THREAD] = thread;
+        (*place)[BLOCK_DIM] = args.words[abi::ARG_BLOCK_DIM];
+        (*place)[GRID_DIM] = grid_dim;
+        (*place)[LANE] = lane;
+        (*place)[WIDTH] = width;
+    }
+    block < grid_dim
+}
+
+/// The first elements of a bound buffer, as many as the arguments at `at` say: an empty slice is
+/// bound to a buffer that is not empty.
+#[inline(always)]
+pub fn bounded<'a, T>(buffer: &'a mut [T], args: &ArgBlock, at: usize) -> &'a mut [T] {
+    let len = args.words[at + 2] as usize;
+    // SAFETY: the host bound a buffer of at least this length.
+    unsafe { buffer.get_unchecked_mut(..len) }
+}
+
+macro_rules! places {
+    ($($(#[$doc:meta])* $name:ident = $index:ident;)*) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        pub fn $name() -> u32 {
+            // SAFETY: a private variable belongs to this invocation alone.
+            unsafe { (*place())[$index] }
+        }
+    )*};
+}
+
+places! {
+    /// Index of the block.
+    block_index = BLOCK;
+    /// Index of the lane in its block.
+    thread_index = THREAD;
+    /// Lanes of a block.
+    block_dim = BLOCK_DIM;
+    /// Blocks of the launch.
+    grid_dim = GRID_DIM;
+    /// Index of the lane in its warp.
+    lane = LANE;
+    /// Lanes of a full warp.
+    warp_width = WIDTH;
+}
+
+/// A number that differs between blocks: Vulkan does not tell the multiprocessor. A hint for
+/// scattering, nothing more.
+#[inline(always)]
+pub fn processor() -> u32 {
+    block_index()
+}
+
+/// The lanes of the warp that are here together with the calling one.
+#[inline(always)]
+pub fn active() -> LaneMask {
+    ballot_word(1)
+}
+
+/// Those lanes of `mask` whose `vote` is true.
+#[inline(always)]
+pub fn ballot(_mask: LaneMask, vote: bool) -> LaneMask {
+    ballot_word(vote as u32)
+}
+
+#[inline(always)]
+fn ballot_word(vote: u32) -> LaneMask {
+    let mut lanes = UVec4 {
+        x: 0,
+        y: 0,
+        z: 0,
+        w: 0,
+    };
+    // SAFETY: a ballot has no preconditions.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%bool = OpTypeBool",
+            "%zero = OpConstant %u32 0",
+            "%subgroup = OpConstant %u32 3",
+            "%vote = OpINotEqual %bool {vote} %zero",
+            "%lanes = OpGroupNonUniformBallot typeof*{lanes} %subgroup %vote",
+            "OpStore {lanes} %lanes",
+            vote = in(reg) vote,
+            lanes = in(reg) &mut lanes,
+        );
+    }
+    LaneMask {
+        lo: lanes.x,
+        hi: lanes.y,
+    }
+}
+
+/// The `value` of lane `source`, which must be in `mask`.
+#[inline(always)]
+pub fn shuffle(_mask: LaneMask, value: u32, source: u32) -> u32 {
+    let result: u32;
+    // SAFETY: the source lane is active, as the module asks.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%subgroup = OpConstant %u32 3",
+            "{result} = OpGroupNonUniformShuffle %u32 %subgroup {value} {source}",
+            value = in(reg) value,
+            source = in(reg) source,
+            result = out(reg) result,
+        );
+    }
+    result
+}
+
+/// Those lanes of `mask` whose `value` equals the calling lane's.
+///
+/// There is no instruction for it: one round for each different value, the same for all lanes.
+#[inline(always)]
+pub fn match_any(mask: LaneMask, value: u32) -> LaneMask {
+    let mut left = mask;
+    let mut mine = mask;
+    while !left.is_empty() {
+        let first = left.first();
+        let same = value == shuffle(mask, value, first);
+        let lanes = ballot(mask, same);
+        if same {
+            mine = lanes;
+        }
+        left = left.without(lanes).without(LaneMask::only(first));
+    }
+    mine
+}
+
+/// Orders the memory accesses of the warp's lanes among themselves.
+#[inline(always)]
+pub fn warp_barrier(_mask: LaneMask) {
+    // SAFETY: a barrier for memory has no preconditions.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%subgroup = OpConstant %u32 3",
+            "%semantics = OpConstant %u32 0x6048",
+            "OpMemoryBarrier %subgroup %semantics",
+        );
+    }
+}
+
+/// Release fence at device scope.
+#[inline(always)]
+pub fn release() {
+    // Release | UniformMemory | MakeAvailable.
+    // SAFETY: a barrier for memory has no preconditions.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%device = OpConstant %u32 1",
+            "%semantics = OpConstant %u32 0x2044",
+            "OpMemoryBarrier %device %semantics",
+        );
+    }
+}
+
+/// Acquire fence at device scope.
+#[inline(always)]
+pub fn acquire() {
+    // Acquire | UniformMemory | MakeVisible.
+    // SAFETY: a barrier for memory has no preconditions.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%device = OpConstant %u32 1",
+            "%semantics = OpConstant %u32 0x4042",
+            "OpMemoryBarrier %device %semantics",
+        );
+    }
+}
+
+macro_rules! atomic {
+    ($opcode:literal, $pointer:expr, $value:expr) => {{
+        let old: u32;
+        // SAFETY: the pointer is to a word of a storage buffer.
+        unsafe {
+            asm!(
+                "%u32 = OpTypeInt 32 0",
+                "%device = OpConstant %u32 1",
+                "%relaxed = OpConstant %u32 0",
+                concat!("{old} = ", $opcode, " %u32 {pointer} %device %relaxed {value}"),
+                pointer = in(reg) $pointer,
+                value = in(reg) $value,
+                old = out(reg) old,
+            );
+        }
+        old
+    }};
+}
+
+#[inline(always)]
+fn atomic_load(pointer: *mut u32) -> u32 {
+    let value: u32;
+    // SAFETY: the pointer is to a word of a storage buffer.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%device = OpConstant %u32 1",
+            "%relaxed = OpConstant %u32 0",
+            "{value} = OpAtomicLoad %u32 {pointer} %device %relaxed",
+            pointer = in(reg) pointer,
+            value = out(reg) value,
+        );
+    }
+    value
+}
+
+#[inline(always)]
+fn atomic_store(pointer: *mut u32, value: u32) {
+    // SAFETY: the pointer is to a word of a storage buffer.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%device = OpConstant %u32 1",
+            "%relaxed = OpConstant %u32 0",
+            "OpAtomicStore {pointer} %device %relaxed {value}",
+            pointer = in(reg) pointer,
+            value = in(reg) value,
+        );
+    }
+}
+
+#[inline(always)]
+fn atomic_compare_exchange(pointer: *mut u32, current: u32, new: u32) -> u32 {
+    let old: u32;
+    // SAFETY: the pointer is to a word of a storage buffer.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%device = OpConstant %u32 1",
+            "%relaxed = OpConstant %u32 0",
+            "{old} = OpAtomicCompareExchange %u32 {pointer} %device %relaxed %relaxed {new} {current}",
+            pointer = in(reg) pointer,
+            new = in(reg) new,
+            current = in(reg) current,
+            old = out(reg) old,
+        );
+    }
+    old
+}
+
+/// The words of a heap.
+#[derive(Clone, Copy)]
+pub struct Words {
+    words: &'static [u32],
+}
+
+impl Words {
+    /// The words of a storage buffer.
+    ///
+    /// # Safety
+    /// The slice is a storage buffer; the lifetime ends with the kernel, which no handle outlives.
+    #[inline(always)]
+    pub unsafe fn from_buffer(words: &[u32]) -> Self {
+        Words {
+            // SAFETY: as above.
+            words: unsafe { core::mem::transmute::<&[u32], &'static [u32]>(words) },
+        }
+    }
+
+    #[inline(always)]
+    fn at(self, word: usize) -> *mut u32 {
+        // SAFETY: callers keep indices inside the heap, as HeapMemory asks.
+        unsafe { self.words.get_unchecked(word) as *const u32 as *mut u32 }
+    }
+}
+
+impl HeapMemory for Words {
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.words.len()
+    }
+    #[inline(always)]
+    fn read(self, word: usize) -> u32 {
+        let value: u32;
+        // SAFETY: the pointer is to a word of a storage buffer.
+        unsafe {
+            asm!(
+                "%u32 = OpTypeInt 32 0",
+                "{value} = OpLoad %u32 {pointer} NonPrivatePointer",
+                pointer = in(reg) self.at(word),
+                value = out(reg) value,
+            );
+        }
+        value
+    }
+    #[inline(always)]
+    fn write(self, word: usize, value: u32) {
+        // SAFETY: the pointer is to a word of a storage buffer.
+        unsafe {
+            asm!(
+                "OpStore {pointer} {value} NonPrivatePointer",
+                pointer = in(reg) self.at(word),
+                value = in(reg) value,
+            );
+        }
+    }
+    #[inline(always)]
+    fn load(self, word: usize) -> u32 {
+        atomic_load(self.at(word))
+    }
+    #[inline(always)]
+    fn store(self, word: usize, value: u32) {
+        atomic_store(self.at(word), value)
+    }
+    #[inline(always)]
+    fn fetch_add(self, word: usize, value: u32) -> u32 {
+        atomic!("OpAtomicIAdd", self.at(word), value)
+    }
+    #[inline(always)]
+    fn fetch_sub(self, word: usize, value: u32) -> u32 {
+        atomic!("OpAtomicISub", self.at(word), value)
+    }
+    #[inline(always)]
+    fn fetch_and(self, word: usize, value: u32) -> u32 {
+        atomic!("OpAtomicAnd", self.at(word), value)
+    }
+    #[inline(always)]
+    fn fetch_or(self, word: usize, value: u32) -> u32 {
+        atomic!("OpAtomicOr", self.at(word), value)
+    }
+    #[inline(always)]
+    fn fetch_max(self, word: usize, value: u32) -> u32 {
+        atomic!("OpAtomicUMax", self.at(word), value)
+    }
+    #[inline(always)]
+    fn exchange(self, word: usize, value: u32) -> u32 {
+        atomic!("OpAtomicExchange", self.at(word), value)
+    }
+    #[inline(always)]
+    fn compare_exchange(self, word: usize, current: u32, new: u32) -> u32 {
+        atomic_compare_exchange(self.at(word), current, new)
+    }
+    #[inline(always)]
+    fn release(self) {
+        release()
+    }
+    #[inline(always)]
+    fn acquire(self) {
+        acquire()
+    }
+    #[inline(always)]
+    fn lane(self) -> u32 {
+        lane()
+    }
+    #[inline(always)]
+    fn active(self) -> LaneMask {
+        active()
+    }
+    #[inline(always)]
+    fn shuffle(self, mask: LaneMask, value: u32, source: u32) -> u32 {
+        shuffle(mask, value, source)
+    }
+}
+
+/// A word of a slice that lanes change at the same time.
+#[repr(transparent)]
+pub struct AtomicWord(u32);
+
+impl AtomicWord {
+    #[inline(always)]
+    fn pointer(&self) -> *mut u32 {
+        &self.0 as *const u32 as *mut u32
+    }
+    /// Atomic load, relaxed.
+    #[inline(always)]
+    pub fn load(&self) -> u32 {
+        atomic_load(self.pointer())
+    }
+    /// Atomic store, relaxed.
+    #[inline(always)]
+    pub fn store(&self, value: u32) {
+        atomic_store(self.pointer(), value)
+    }
+    /// Atomic addition (wrapping), relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_add(&self, value: u32) -> u32 {
+        atomic!("OpAtomicIAdd", self.pointer(), value)
+    }
+    /// Atomic bitwise or, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_or(&self, value: u32) -> u32 {
+        atomic!("OpAtomicOr", self.pointer(), value)
+    }
+    /// Atomic maximum, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_max(&self, value: u32) -> u32 {
+        atomic!("OpAtomicUMax", self.pointer(), value)
+    }
+    /// Atomic compare-and-swap, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn compare_exchange(&self, current: u32, new: u32) -> u32 {
+        atomic_compare_exchange(self.pointer(), current, new)
+    }
+}

@@ -1,0 +1,90 @@
+//! Words as sets of bits.
+
+/// Position of the set bit number `rank` (counted from the lowest, from 0) of `word`; 32 if the
+/// word has no more than `rank` set bits.
+#[inline(always)]
+pub const fn nth_set(word: u32, rank: u32) -> u32 {
+    if word.count_ones() <= rank {
+        return 32;
+    }
+    // Halve the range that holds the bit until it has one position.
+    let mut position = 0;
+    let mut rank = rank;
+    let mut width = 16;
+    while width != 0 {
+        let low = (word >> position) & ((1 << width) - 1);
+        let ones = low.count_ones();
+        if rank >= ones {
+            rank -= ones;
+            position += width;
+        }
+        width /= 2;
+    }
+    position
+}
+
+/// The lowest `count` bits of a word; all of them for 32 and more.
+#[inline(always)]
+pub const fn low_mask(count: u32) -> u32 {
+    if count >= 32 {
+        u32::MAX
+    } else {
+        (1 << count) - 1
+    }
+}
+
+/// The `count` lowest set bits of `word`, or all of them if there are fewer, found from bit `start`
+/// upwards and around.
+#[inline(always)]
+pub const fn take_from(word: u32, count: u32, start: u32) -> u32 {
+    if word.count_ones() <= count {
+        return word;
+    }
+    if count == 0 {
+        return 0;
+    }
+    let turned = word.rotate_right(start & 31);
+    let end = nth_set(turned, count - 1);
+    (turned & low_mask(end + 1)).rotate_left(start & 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words() -> impl Iterator<Item = u32> {
+        (0..2000u32).map(|i| crate::sync::hash(i) & crate::sync::hash(i ^ 0xabcd) | i % 3)
+    }
+
+    #[test]
+    fn nth_set_finds_each_bit() {
+        for word in words().chain([0, 1, u32::MAX, 1 << 31]) {
+            let mut rank = 0;
+            for bit in 0..32 {
+                if word >> bit & 1 == 1 {
+                    assert_eq!(nth_set(word, rank), bit, "bit {rank} of {word:#x}");
+                    rank += 1;
+                }
+            }
+            assert_eq!(nth_set(word, rank), 32);
+        }
+    }
+
+    #[test]
+    fn take_from_takes_that_many_beginning_at_start() {
+        for word in words() {
+            for count in [0, 1, 3, 8, 31, 32] {
+                let taken = take_from(word, count, word % 32);
+                assert_eq!(taken & !word, 0);
+                assert_eq!(taken.count_ones(), count.min(word.count_ones()));
+                if count == 1 && word != 0 {
+                    let start = word % 32;
+                    let first = (0..32)
+                        .map(|i| (start + i) % 32)
+                        .find(|b| word >> b & 1 == 1);
+                    assert_eq!(Some(taken.trailing_zeros()), first);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Data structures that grow in a heap: plain words, with the heap passed to every call that may
+//! allocate or touch heap memory.
+
+mod vec;
+
+pub use vec::HeapVec;

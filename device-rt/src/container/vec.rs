@@ -1,0 +1,239 @@
+//! A growing vector.
+
+use crate::Heap;
+use core::marker::PhantomData;
+use warpheap_api::abi::ArgBlock;
+use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, layout};
+
+/// Elements of a vector's first block, at least.
+const FIRST_CAPACITY: u32 = 4;
+
+/// A growing vector in a heap: three words (pointer, length, capacity) and a block that doubles.
+///
+/// It holds no heap, so it can lie in a buffer between launches, in heap memory, or in another
+/// vector; zeroed memory is an empty vector. One lane at a time may change it. It does not free
+/// itself: call [`free`](Self::free).
+///
+/// On Vulkan an `Option` of an element with more than one word does not compile; there use
+/// [`get_or`](Self::get_or), [`pop_or`](Self::pop_or) or [`get_unchecked`](Self::get_unchecked).
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct HeapVec<T> {
+    ptr: DevicePtr<T>,
+    len: u32,
+    capacity: u32,
+    elements: PhantomData<fn() -> T>,
+}
+
+// SAFETY: three words, repr(C), no padding, every bit pattern allowed (methods promise nothing for
+// vectors that were not made by this type).
+unsafe impl<T: HeapData> HeapData for HeapVec<T> {
+    const WORDS: u32 = 3;
+    #[inline(always)]
+    fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
+        HeapVec {
+            ptr: DevicePtr::from_granule(memory.read(word)),
+            len: memory.read(word + 1),
+            capacity: memory.read(word + 2),
+            elements: PhantomData,
+        }
+    }
+    #[inline(always)]
+    fn put<M: HeapMemory>(self, memory: M, word: usize) {
+        memory.write(word, self.ptr.granule());
+        memory.write(word + 1, self.len);
+        memory.write(word + 2, self.capacity);
+    }
+    #[inline(always)]
+    fn from_args(args: &ArgBlock, at: usize) -> Self {
+        HeapVec {
+            ptr: DevicePtr::from_granule(args.words[at]),
+            len: args.words[at + 1],
+            capacity: args.words[at + 2],
+            elements: PhantomData,
+        }
+    }
+}
+
+impl<T: HeapData> Default for HeapVec<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: HeapData> HeapVec<T> {
+    /// An empty vector, without memory.
+    #[inline(always)]
+    pub const fn new() -> Self {
+        HeapVec {
+            ptr: DevicePtr::NULL,
+            len: 0,
+            capacity: 0,
+            elements: PhantomData,
+        }
+    }
+
+    /// Number of elements.
+    #[inline(always)]
+    pub const fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Elements that fit without growing.
+    #[inline(always)]
+    pub const fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    /// The block with the elements; null or meaningless if the capacity is 0.
+    #[inline(always)]
+    pub const fn as_ptr(&self) -> DevicePtr<T> {
+        self.ptr
+    }
+
+    /// Appends an element, growing to twice the capacity if there is no room.
+    ///
+    /// # Errors
+    /// As [`DeviceAlloc::malloc`]; then the vector is as it was.
+    #[inline]
+    pub fn push<A: DeviceAlloc>(&mut self, heap: Heap<A>, value: T) -> Result<(), AllocError> {
+        if self.len == self.capacity {
+            self.grow(heap, 1)?;
+        }
+        // SAFETY: the block holds `capacity` elements, more than `len`.
+        unsafe { heap.store_at(self.ptr, self.len, value) };
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Makes room for `additional` elements more.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    #[inline]
+    pub fn reserve<A: DeviceAlloc>(
+        &mut self,
+        heap: Heap<A>,
+        additional: u32,
+    ) -> Result<(), AllocError> {
+        if self.capacity - self.len < additional {
+            self.grow(heap, additional)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn grow<A: DeviceAlloc>(&mut self, heap: Heap<A>, additional: u32) -> Result<(), AllocError> {
+        let needed = self.len.saturating_add(additional);
+        let doubled = self.capacity.saturating_mul(2);
+        let mut capacity = if doubled > needed { doubled } else { needed };
+        if capacity < FIRST_CAPACITY {
+            capacity = FIRST_CAPACITY;
+        }
+        let ptr = heap.malloc_array::<T>(capacity)?;
+        let words = heap.words();
+        let mut i = 0;
+        while i < self.len as usize * T::WORDS as usize {
+            words.write(ptr.word() + i, words.read(self.ptr.word() + i));
+            i += 1;
+        }
+        self.release_block(heap);
+        self.ptr = ptr;
+        self.capacity = capacity;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn release_block<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        if self.capacity != 0 {
+            // SAFETY: the vector owns the block and got it with this layout.
+            unsafe { heap.free(self.ptr.cast(), layout::array::<T>(self.capacity)) };
+        }
+    }
+
+    /// The element at `index`, `None` beyond the end.
+    #[inline(always)]
+    pub fn get<A: DeviceAlloc>(&self, heap: Heap<A>, index: u32) -> Option<T> {
+        if index < self.len {
+            // SAFETY: the index was checked.
+            Some(unsafe { self.get_unchecked(heap, index) })
+        } else {
+            None
+        }
+    }
+
+    /// The element at `index`, `otherwise` beyond the end.
+    #[inline(always)]
+    pub fn get_or<A: DeviceAlloc>(&self, heap: Heap<A>, index: u32, otherwise: T) -> T {
+        if index < self.len {
+            // SAFETY: the index was checked.
+            unsafe { self.get_unchecked(heap, index) }
+        } else {
+            otherwise
+        }
+    }
+
+    /// The element at `index`.
+    ///
+    /// # Safety
+    /// `index` is less than [`len`](Self::len).
+    #[inline(always)]
+    pub unsafe fn get_unchecked<A: DeviceAlloc>(&self, heap: Heap<A>, index: u32) -> T {
+        // SAFETY: the caller's promise; the vector owns the block.
+        unsafe { heap.load_at(self.ptr, index) }
+    }
+
+    /// Overwrites the element at `index`; false, and nothing changed, beyond the end.
+    #[inline(always)]
+    pub fn set<A: DeviceAlloc>(&mut self, heap: Heap<A>, index: u32, value: T) -> bool {
+        let inside = index < self.len;
+        if inside {
+            // SAFETY: the index was checked; the vector owns the block.
+            unsafe { heap.store_at(self.ptr, index, value) };
+        }
+        inside
+    }
+
+    /// Removes the last element; `None` if there is none.
+    #[inline(always)]
+    pub fn pop<A: DeviceAlloc>(&mut self, heap: Heap<A>) -> Option<T> {
+        if self.len == 0 {
+            return None;
+        }
+        self.len -= 1;
+        // SAFETY: there was an element at this index.
+        Some(unsafe { self.get_unchecked(heap, self.len) })
+    }
+
+    /// Removes the last element; `otherwise` if there is none.
+    #[inline(always)]
+    pub fn pop_or<A: DeviceAlloc>(&mut self, heap: Heap<A>, otherwise: T) -> T {
+        if self.len == 0 {
+            return otherwise;
+        }
+        self.len -= 1;
+        // SAFETY: there was an element at this index.
+        unsafe { self.get_unchecked(heap, self.len) }
+    }
+
+    /// Keeps the first `len` elements; does nothing if there are no more. The memory stays.
+    #[inline(always)]
+    pub fn truncate(&mut self, len: u32) {
+        if len < self.len {
+            self.len = len;
+        }
+    }
+
+    /// Gives the memory back; the vector is empty afterwards.
+    #[inline]
+    pub fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        self.release_block(heap);
+        *self = Self::new();
+    }
+}

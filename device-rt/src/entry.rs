@@ -1,0 +1,88 @@
+//! What the expansion of `#[kernel]` is made of. Not for use by hand.
+
+use crate::arch::{AtomicWord, Words};
+use crate::{Heap, thread};
+use warpheap_api::abi::{self, ArgBlock};
+use warpheap_api::{AllocError, HeapData, HeapHandle, HeapMemory, HeapParams};
+
+/// What the elements of a kernel's slice are on the host's side.
+pub trait SliceElement {
+    /// The element of the `DeviceVec` that is passed.
+    type Host: HeapData;
+}
+
+impl<T: HeapData> SliceElement for T {
+    type Host = T;
+}
+
+impl SliceElement for AtomicWord {
+    type Host = u32;
+}
+
+/// What a kernel may return.
+pub trait Outcome {
+    /// 0, or the code of the error.
+    fn code(self) -> u32;
+}
+
+impl Outcome for () {
+    #[inline(always)]
+    fn code(self) -> u32 {
+        0
+    }
+}
+
+impl Outcome for Result<(), AllocError> {
+    #[inline(always)]
+    fn code(self) -> u32 {
+        match self {
+            Ok(()) => 0,
+            Err(error) => error.code(),
+        }
+    }
+}
+
+/// The parameters of the heap whose words begin at `at` in the block.
+#[inline(always)]
+fn heap_params(args: &ArgBlock, at: usize) -> HeapParams {
+    let p = at + abi::HEAP_WORDS - abi::HEAP_PARAMS;
+    let w = &args.words;
+    [
+        w[p],
+        w[p + 1],
+        w[p + 2],
+        w[p + 3],
+        w[p + 4],
+        w[p + 5],
+        w[p + 6],
+        w[p + 7],
+    ]
+}
+
+/// The heap in `words`, whose arguments begin at `at`.
+///
+/// # Safety
+/// The arguments describe the heap in `words`, which is one of `A`'s.
+#[inline(always)]
+pub unsafe fn heap<A: HeapHandle<Memory = Words>>(
+    words: Words,
+    args: &ArgBlock,
+    at: usize,
+) -> Heap<A> {
+    // SAFETY: the caller's promise.
+    unsafe { Heap::attach(words, heap_params(args, at)) }
+}
+
+/// Writes what a lane returned into the launch's report.
+#[inline(always)]
+pub fn finish<R: Outcome>(report: Words, outcome: R) {
+    let code = outcome.code();
+    if code != 0 {
+        report.fetch_add(abi::REPORT_ERRORS, 1);
+        report.fetch_add(abi::REPORT_BY_CODE + code as usize - 1, 1);
+        if report.compare_exchange(abi::REPORT_CODE, 0, code) == 0 {
+            report.store(abi::REPORT_BLOCK, thread::block_index());
+            report.store(abi::REPORT_LANE, thread::index_in_block());
+        }
+    }
+}

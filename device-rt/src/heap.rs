@@ -1,0 +1,236 @@
+//! The heap as a kernel sees it.
+
+use crate::arch::Words;
+use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapHandle, HeapMemory, Layout};
+
+/// A heap, passed by value: allocates through `A`, and resolves handles to the memory behind them.
+///
+/// A heap is a handle: copies name the same heap. It is an argument of a kernel and goes to every
+/// call that allocates, frees or touches heap memory.
+#[derive(Clone, Copy)]
+pub struct Heap<A> {
+    alloc: A,
+}
+
+impl<A: HeapHandle<Memory = Words>> Heap<A> {
+    /// The heap in `words`; see [`HeapHandle::attach`].
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn attach(words: Words, params: warpheap_api::HeapParams) -> Self {
+        Heap {
+            // SAFETY: the caller's promise.
+            alloc: unsafe { A::attach(words, params) },
+        }
+    }
+}
+
+impl<A: DeviceAlloc> Heap<A> {
+    /// The allocator behind the heap.
+    #[inline(always)]
+    pub fn allocator(self) -> A {
+        self.alloc
+    }
+
+    /// The words of the heap.
+    #[inline(always)]
+    pub fn words(self) -> A::Memory {
+        self.alloc.memory()
+    }
+
+    /// Allocates a block; see [`DeviceAlloc::malloc`].
+    ///
+    /// # Errors
+    /// As there.
+    #[inline(always)]
+    pub fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        let result = self.alloc.malloc(layout);
+        self.note(result, layout)
+    }
+
+    /// Takes a block back; see [`DeviceAlloc::free`].
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout) {
+        if !ptr.is_null() {
+            self.words().note_free(ptr, layout);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.alloc.free(ptr, layout) }
+    }
+
+    /// Allocates a block for each active lane; see [`DeviceAlloc::malloc_warp`].
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn malloc_warp(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        // SAFETY: the caller's promise.
+        let result = unsafe { self.alloc.malloc_warp(layout) };
+        self.note(result, layout)
+    }
+
+    /// Takes a block back from each active lane; see [`DeviceAlloc::free_warp`].
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn free_warp(self, ptr: DevicePtr<u8>, layout: Layout) {
+        if !ptr.is_null() {
+            self.words().note_free(ptr, layout);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.alloc.free_warp(ptr, layout) }
+    }
+
+    /// Allocates a block of zero words; see [`DeviceAlloc::calloc`].
+    ///
+    /// # Errors
+    /// As there.
+    #[inline(always)]
+    pub fn calloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        let result = self.alloc.calloc(layout);
+        self.note(result, layout)
+    }
+
+    /// Resizes a block; see [`DeviceAlloc::realloc`].
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn realloc(
+        self,
+        ptr: DevicePtr<u8>,
+        layout: Layout,
+        new_size: usize,
+    ) -> Result<DevicePtr<u8>, AllocError> {
+        // An emulator hears of the new block before the old one is freed, as with separate calls;
+        // it is told only of what happened, so a failed resize says nothing.
+        // SAFETY: the caller's promise.
+        let moved = unsafe { self.alloc.realloc(ptr, layout, new_size) };
+        if moved.is_ok() {
+            self.words().note_free(ptr, layout);
+        }
+        self.note(
+            moved,
+            warpheap_api::layout::aligned(new_size, layout.align()),
+        )
+    }
+
+    /// Allocates an array; see [`DeviceAlloc::malloc_array`].
+    ///
+    /// # Errors
+    /// As there.
+    #[inline(always)]
+    pub fn malloc_array<T: HeapData>(self, len: u32) -> Result<DevicePtr<T>, AllocError> {
+        match self.malloc(warpheap_api::layout::array::<T>(len)) {
+            Ok(ptr) => Ok(ptr.cast()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Allocates one block for all active lanes; see [`DeviceAlloc::malloc_shared`].
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn malloc_shared(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.alloc.malloc_shared(layout) }
+    }
+
+    /// Reads the value behind a handle.
+    ///
+    /// # Safety
+    /// `ptr` is a live block of this heap that holds at least `T::WORDS` words, and no other lane
+    /// writes it at the same time.
+    #[inline(always)]
+    pub unsafe fn load<T: HeapData>(self, ptr: DevicePtr<T>) -> T {
+        T::get(self.words(), ptr.word())
+    }
+
+    /// Writes the value behind a handle.
+    ///
+    /// # Safety
+    /// As [`load`](Self::load), and no other lane reads it at the same time.
+    #[inline(always)]
+    pub unsafe fn store<T: HeapData>(self, ptr: DevicePtr<T>, value: T) {
+        value.put(self.words(), ptr.word());
+    }
+
+    /// Reads element `index` of an array.
+    ///
+    /// # Safety
+    /// As [`load`](Self::load), for a block that holds more than `index` elements.
+    #[inline(always)]
+    pub unsafe fn load_at<T: HeapData>(self, ptr: DevicePtr<T>, index: u32) -> T {
+        T::get(
+            self.words(),
+            ptr.word() + index as usize * T::WORDS as usize,
+        )
+    }
+
+    /// Writes element `index` of an array.
+    ///
+    /// # Safety
+    /// As [`store`](Self::store), for a block that holds more than `index` elements.
+    #[inline(always)]
+    pub unsafe fn store_at<T: HeapData>(self, ptr: DevicePtr<T>, index: u32, value: T) {
+        value.put(
+            self.words(),
+            ptr.word() + index as usize * T::WORDS as usize,
+        );
+    }
+
+    /// Adds to the word behind a handle, atomically and relaxed; returns the old value.
+    ///
+    /// # Safety
+    /// `ptr` is a live block of this heap, and lanes that access the word at the same time do so
+    /// atomically.
+    #[inline(always)]
+    pub unsafe fn atomic_add(self, ptr: DevicePtr<u32>, value: u32) -> u32 {
+        self.words().fetch_add(ptr.word(), value)
+    }
+
+    /// Compares and swaps the word behind a handle, atomically and relaxed; returns the old value,
+    /// which is `current` on success.
+    ///
+    /// # Safety
+    /// As [`atomic_add`](Self::atomic_add).
+    #[inline(always)]
+    pub unsafe fn atomic_compare_exchange(
+        self,
+        ptr: DevicePtr<u32>,
+        current: u32,
+        new: u32,
+    ) -> u32 {
+        self.words().compare_exchange(ptr.word(), current, new)
+    }
+
+    #[inline(always)]
+    fn note(
+        self,
+        result: Result<DevicePtr<u8>, AllocError>,
+        layout: Layout,
+    ) -> Result<DevicePtr<u8>, AllocError> {
+        match result {
+            Ok(ptr) => {
+                self.words().note_malloc(ptr, layout);
+                Ok(ptr)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! [`Bump`] on the host.
+
+use crate::alloc::Bump;
+use crate::alloc::bump::{FIRST_GRANULE, MOST_GRANULES, PARAM_LIMIT, WORD_NEXT};
+use warpheap_api::abi::HEAP_PARAMS;
+use warpheap_api::host::{DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
+use warpheap_api::{DeviceAlloc, HeapParams};
+
+impl HostAlloc for Bump {
+    const KIND: u32 = 1;
+    type Config = ();
+
+    fn plan(bytes: u64, (): &()) -> Result<HeapPlan, PlanError> {
+        let limit = (bytes / 16).min(MOST_GRANULES as u64) as u32;
+        if limit <= FIRST_GRANULE {
+            return Err(PlanError::TooSmall {
+                allocator: Self::NAME,
+                bytes,
+                least: (FIRST_GRANULE as u64 + 1) * 16,
+            });
+        }
+        let mut params = [0; HEAP_PARAMS];
+        params[PARAM_LIMIT] = limit;
+        Ok(HeapPlan {
+            params,
+            fills: [Fill {
+                word: WORD_NEXT as u64,
+                words: 1,
+                value: FIRST_GRANULE,
+            }]
+            .into(),
+            metadata_bytes: FIRST_GRANULE as u64 * 16,
+        })
+    }
+
+    fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
+        let mut next = [0];
+        heap.read(WORD_NEXT as u64, &mut next)?;
+        let used = next[0]
+            .min(params[PARAM_LIMIT])
+            .saturating_sub(FIRST_GRANULE) as u64
+            * 16;
+        Ok(Usage {
+            used_bytes: used,
+            committed_bytes: used,
+            live_blocks: None,
+        })
+    }
+}

@@ -1,0 +1,19 @@
+//! [`Counted`] on the host: the inner allocator's heap under another kind.
+
+use crate::adaptor::Counted;
+use crate::arch::Words;
+use warpheap_api::HeapParams;
+use warpheap_api::host::{DeviceError, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
+
+impl<A: HostAlloc<Memory = Words>> HostAlloc for Counted<A> {
+    const KIND: u32 = A::KIND | 0x100;
+    type Config = A::Config;
+
+    fn plan(bytes: u64, config: &A::Config) -> Result<HeapPlan, PlanError> {
+        A::plan(bytes, config)
+    }
+
+    fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
+        A::usage(params, heap)
+    }
+}

@@ -1,0 +1,4 @@
+//! The host's side of the allocators: how a heap is laid out, and what its metadata say.
+
+mod bump;
+mod counted;

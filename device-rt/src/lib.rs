@@ -1,0 +1,113 @@
+//! Everything of warpheap that runs on a device, written once.
+//!
+//! Layers, each of which uses only those before it:
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | [`arch`] | the target: words of a heap, warp operations, fences. The only place that knows it |
+//! | [`sync`] | what lanes do together, from `arch`'s operations: prefix sums, reductions, scattering |
+//! | [`bits`] | words as sets of bits |
+//! | [`alloc`] | the allocators |
+//! | [`adaptor`] | allocators around allocators: counting |
+//! | [`container`] | data structures that grow in a heap |
+//!
+//! Beside them: [`Heap`], through which kernels use any of the allocators; [`thread`], where a
+//! lane is; [`entry`], what `#[kernel]` expands to; and with the feature `std` the host's side of
+//! the allocators, which lays out heaps and reads their metadata.
+#![cfg_attr(any(target_arch = "nvptx64", target_arch = "spirv"), no_std)]
+#![cfg_attr(target_arch = "spirv", feature(asm_experimental_arch))]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(asm_experimental_arch, link_llvm_intrinsics)
+)]
+
+pub mod adaptor;
+pub mod alloc;
+pub mod arch;
+pub mod bits;
+pub mod container;
+pub mod entry;
+mod heap;
+#[cfg(feature = "std")]
+mod host;
+pub mod sync;
+pub mod thread;
+
+pub use arch::AtomicWord;
+pub use heap::Heap;
+pub use warpheap_api as api;
+pub use warpheap_macros::{HeapData, kernel};
+
+pub mod device {
+    //! What a kernel author imports: `use warpheap::device::*`.
+    pub use crate::adaptor::Counted;
+    pub use crate::alloc::*;
+    pub use crate::arch::AtomicWord;
+    pub use crate::container::HeapVec;
+    pub use crate::{Heap, thread};
+    pub use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, Layout, layout};
+    pub use warpheap_macros::{HeapData, kernel};
+}
+
+/// Defines what a device crate gives to the host: the compiled image, the type `Kernels` whose
+/// methods launch the crate's kernels, and `load`, which makes it from a device. Write it once, in the
+/// crate's root; the crate's build script calls `warpheap_build::build()`.
+#[macro_export]
+macro_rules! device_module {
+    () => {
+        $crate::__device_module_host! {}
+    };
+}
+
+#[cfg(not(feature = "std"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __device_module_host {
+    () => {};
+}
+
+#[cfg(feature = "std")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __device_module_host {
+    () => {
+        /// The compiled kernels of this crate.
+        pub const IMAGE: $crate::api::host::KernelImage = {
+            const PARTS: (
+                &str,
+                ::core::option::Option<&str>,
+                ::core::option::Option<&[u8]>,
+            ) = include!(concat!(env!("OUT_DIR"), "/warpheap_module.rs"));
+            $crate::api::host::KernelImage {
+                name: PARTS.0,
+                ptx: PARTS.1,
+                spirv: PARTS.2,
+            }
+        };
+
+        /// The kernels of this crate, loaded on a device. Each method launches one.
+        #[derive(Clone, Debug)]
+        pub struct Kernels {
+            module: $crate::api::host::Module,
+        }
+
+        impl Kernels {
+            /// The loaded module.
+            pub fn module(&self) -> &$crate::api::host::Module {
+                &self.module
+            }
+        }
+
+        /// Loads the kernels of this crate.
+        ///
+        /// # Errors
+        /// As `Backend::load`.
+        pub fn load(
+            device: &$crate::api::host::Device,
+        ) -> ::core::result::Result<Kernels, $crate::api::host::DeviceError> {
+            ::core::result::Result::Ok(Kernels {
+                module: device.load(&IMAGE)?,
+            })
+        }
+    };
+}

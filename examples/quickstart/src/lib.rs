@@ -1,0 +1,1 @@
+//! The smallest program that allocates in a kernel.

@@ -1,0 +1,136 @@
+//! The options of the command line.
+
+use super::graph::rmat::MAX_SCALE;
+use super::size;
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Dynamic memory allocation for code that runs on a GPU.
+///
+/// Without a command: builds a generated graph inside kernels that allocate, once with every
+/// allocator, and shows the runs as one table.
+#[derive(Debug, Parser)]
+#[command(name = "warpheap", version, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    /// What to do; the table over all allocators when left out.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Options of the table.
+    #[command(flatten)]
+    pub job: JobArgs,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Build a graph inside kernels that allocate, rank its vertices, and check both against the CPU.
+    Graph(GraphArgs),
+    /// Show backends, devices and toolchains, and what to do about each gap.
+    Doctor {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Options of `graph`.
+#[derive(Debug, Args)]
+pub struct GraphArgs {
+    /// Matrix Market file or edge list (`-`: standard input); an R-MAT graph when left out.
+    ///
+    /// Self loops and duplicate edges are kept, weights are ignored, and entries off the diagonal of a
+    /// symmetric matrix become two edges.
+    pub file: Option<PathBuf>,
+    /// The edge list counts vertices from 1.
+    #[arg(long, requires = "file")]
+    pub one_based: bool,
+    /// Add the opposite of every edge.
+    #[arg(long, requires = "file")]
+    pub undirected: bool,
+    /// Drop self loops and duplicate edges.
+    #[arg(long)]
+    pub simple: bool,
+    /// Options shared with the table.
+    #[command(flatten)]
+    pub job: JobArgs,
+}
+
+/// Options of the graph job.
+#[derive(Debug, Args)]
+pub struct JobArgs {
+    /// Backend: host, cuda or vulkan [default: the best one present, or $WARPHEAP_BACKEND].
+    #[arg(long, value_name = "NAME")]
+    pub backend: Option<String>,
+    /// Device: its number or a part of its name, as `warpheap doctor` shows them.
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
+    /// Allocators, separated by commas, or `all`.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub allocator: Vec<String>,
+    /// Size of the heap, such as 64M or 2GiB [default: what the graph needs].
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub pool: Option<u64>,
+    /// Edges inserted by one launch.
+    #[arg(long, value_name = "EDGES", default_value_t = 1 << 20,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub batch: u32,
+    /// Seed of the generated graph.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Generate 2^SCALE vertices [default: 14].
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SCALE)))]
+    pub scale: Option<u32>,
+    /// Generate this many edges per vertex [default: 16].
+    #[arg(long, value_name = "EDGES", value_parser = clap::value_parser!(u32).range(1..))]
+    pub edge_factor: Option<u32>,
+    /// PageRank iterations.
+    #[arg(long, value_name = "COUNT", default_value_t = 20,
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub iterations: u32,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn options_work_with_and_without_a_command() {
+        let cli = Cli::parse_from(["warpheap", "--pool", "64M", "--json"]);
+        assert!(cli.command.is_none() && cli.job.json);
+        assert_eq!(cli.job.pool, Some(64 << 20));
+        let cli = Cli::parse_from(["warpheap", "graph", "a.mtx", "--allocator", "a,b"]);
+        let Some(Command::Graph(graph)) = cli.command else {
+            panic!("no graph command in {cli:?}");
+        };
+        assert_eq!(graph.file, Some("a.mtx".into()));
+        assert_eq!(graph.job.allocator, ["a", "b"]);
+        assert_eq!(graph.job.iterations, 20);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for line in [
+            "warpheap --batch 0",
+            "warpheap --pool lots",
+            "warpheap --scale 0",
+            "warpheap --scale 29",
+            "warpheap --iterations 0",
+            "warpheap --edge-factor 0",
+            "warpheap sing",
+            "warpheap graph --one-based",
+            "warpheap --json graph",
+        ] {
+            let parsed = Cli::try_parse_from(line.split(' '));
+            assert!(parsed.is_err(), "{line} was accepted: {parsed:?}");
+        }
+    }
+}

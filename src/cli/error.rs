@@ -1,0 +1,43 @@
+//! What makes the command line fail, and with which exit code.
+
+use super::graph::check::Mismatch;
+use super::graph::read::ReadError;
+use std::process::ExitCode;
+use thiserror::Error;
+
+/// Why a command did not do what it was asked to.
+#[derive(Debug, Error)]
+pub enum CliError {
+    /// Arguments that make no sense together or on this machine. Exit code 2.
+    #[error("{0}")]
+    Usage(String),
+    /// A graph file that cannot be used. Exit code 2.
+    #[error(transparent)]
+    Input(#[from] ReadError),
+    /// A device, a pool or a kernel failed. Exit code 1.
+    #[error("{0}")]
+    Run(String),
+    /// The device's answer is wrong. Exit code 1.
+    #[error("{allocator} on {backend}: {mismatch}")]
+    Wrong {
+        /// Allocator of the run.
+        allocator: &'static str,
+        /// Backend of the run.
+        backend: String,
+        /// What differs.
+        mismatch: Mismatch,
+    },
+    /// The answer could not be written. Exit code 1.
+    #[error("cannot write the result: {0}")]
+    Write(#[from] std::io::Error),
+}
+
+impl CliError {
+    /// 2 when the user has to change the command or the file, 1 when the machine failed.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            CliError::Usage(_) | CliError::Input(_) => ExitCode::from(2),
+            CliError::Run(_) | CliError::Wrong { .. } | CliError::Write(_) => ExitCode::from(1),
+        }
+    }
+}

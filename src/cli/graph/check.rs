@@ -1,0 +1,213 @@
+//! Is what the device built the graph that was put in, and are its ranks right?
+
+use super::reference::InNeighbours;
+use thiserror::Error;
+
+/// Largest relative difference allowed between a rank computed on the device in single precision and
+/// the reference in double precision.
+///
+/// The kernel adds a vertex's shares in single precision; for the hub of a graph with millions of edges
+/// the rounding errors add up to some 1e-5 of its rank. The ranks of two neighbours of the list of top
+/// vertices differ by far more.
+pub const RANK_TOLERANCE: f64 = 1e-3;
+
+/// A difference between the device's answer and the reference. Vertex numbers are as the user wrote
+/// them.
+#[derive(Debug, Error, PartialEq)]
+pub enum Mismatch {
+    /// A vertex has the wrong number of neighbours.
+    #[error(
+        "the graph on the device is wrong: vertex {vertex} has {got} in-neighbours instead of {expected}"
+    )]
+    Degree {
+        /// The vertex.
+        vertex: u64,
+        /// In-edges in the input.
+        expected: u32,
+        /// Length of the vertex's vector on the device.
+        got: u32,
+    },
+    /// A vertex has the right number of neighbours, but not these.
+    #[error(
+        "the graph on the device is wrong: the sorted in-neighbours of vertex {vertex} have {got} \
+         where {expected} belongs"
+    )]
+    Neighbour {
+        /// The vertex.
+        vertex: u64,
+        /// Neighbour in the input.
+        expected: u64,
+        /// Neighbour on the device.
+        got: u64,
+    },
+    /// The device answered for another number of vertices or edges.
+    #[error("the device returned {got} values instead of {expected}")]
+    Count {
+        /// Values that belong there.
+        expected: usize,
+        /// Values that came.
+        got: usize,
+    },
+    /// A rank is off by more than [`RANK_TOLERANCE`].
+    #[error(
+        "the ranks of the device are wrong: vertex {vertex} has {got:e} instead of {expected:e} \
+         (relative difference {error:.1e}, allowed {RANK_TOLERANCE:.0e})"
+    )]
+    Rank {
+        /// The vertex.
+        vertex: u64,
+        /// Rank of the reference.
+        expected: f64,
+        /// Rank of the device.
+        got: f32,
+        /// Relative difference.
+        error: f64,
+    },
+}
+
+fn count(expected: usize, got: usize) -> Result<(), Mismatch> {
+    if expected == got {
+        Ok(())
+    } else {
+        Err(Mismatch::Count { expected, got })
+    }
+}
+
+/// Compares the lengths of the vertices' vectors with the in-degrees. `base` is what is added to an id
+/// when it is shown.
+///
+/// # Errors
+/// [`Mismatch`] for the first vertex that differs.
+pub fn degrees(graph: &InNeighbours, lengths: &[u32], base: u32) -> Result<(), Mismatch> {
+    count(graph.vertices() as usize, lengths.len())?;
+    for (vertex, got) in (0..).zip(lengths) {
+        let expected = graph.degree(vertex);
+        if *got != expected {
+            return Err(Mismatch::Degree {
+                vertex: u64::from(vertex) + u64::from(base),
+                expected,
+                got: *got,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Compares the neighbours as multisets. `collected` has the reference's rows, each in any order; it
+/// is sorted row by row.
+///
+/// # Errors
+/// [`Mismatch`] for the first vertex that differs.
+pub fn neighbours(graph: &InNeighbours, collected: &mut [u32], base: u32) -> Result<(), Mismatch> {
+    count(graph.sources.len(), collected.len())?;
+    for vertex in 0..graph.vertices() {
+        let row = graph.range(vertex);
+        let got = &mut collected[row.clone()];
+        got.sort_unstable();
+        let differ = graph.sources[row].iter().zip(got).find(|(a, b)| **a != **b);
+        if let Some((expected, got)) = differ {
+            let shown = |id: u32| u64::from(id) + u64::from(base);
+            return Err(Mismatch::Neighbour {
+                vertex: shown(vertex),
+                expected: shown(*expected),
+                got: shown(*got),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Compares ranks and returns the largest relative difference.
+///
+/// # Errors
+/// [`Mismatch`] for the vertex that is furthest off, when that is more than [`RANK_TOLERANCE`].
+pub fn ranks(reference: &[f64], ranks: &[f32], base: u32) -> Result<f64, Mismatch> {
+    count(reference.len(), ranks.len())?;
+    let (mut worst, mut at) = (0.0, 0);
+    for (vertex, (expected, got)) in reference.iter().zip(ranks).enumerate() {
+        let error = (f64::from(*got) - expected).abs() / expected.abs();
+        // Not `error > worst`: that would let a NaN pass.
+        if error.is_nan() {
+            (worst, at) = (f64::INFINITY, vertex);
+        } else if error > worst {
+            (worst, at) = (error, vertex);
+        }
+    }
+    if worst > RANK_TOLERANCE {
+        return Err(Mismatch::Rank {
+            vertex: at as u64 + u64::from(base),
+            expected: reference[at],
+            got: ranks[at],
+            error: worst,
+        });
+    }
+    Ok(worst)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::edges::EdgeList;
+    use super::*;
+
+    fn rows() -> InNeighbours {
+        InNeighbours::new(&EdgeList {
+            vertices: 3,
+            edges: vec![[2, 0], [1, 0], [2, 0], [0, 2]],
+            base: 0,
+        })
+    }
+
+    #[test]
+    fn order_does_not_matter_but_multiplicity_does() {
+        let rows = rows();
+        assert_eq!(neighbours(&rows, &mut [2, 1, 2, 0], 0), Ok(()));
+        assert_eq!(
+            neighbours(&rows, &mut [2, 1, 1, 0], 1),
+            Err(Mismatch::Neighbour {
+                vertex: 1,
+                expected: 3,
+                got: 2
+            })
+        );
+        assert!(neighbours(&rows, &mut [2, 1, 2], 0).is_err());
+    }
+
+    #[test]
+    fn lengths_are_compared() {
+        let rows = rows();
+        assert_eq!(degrees(&rows, &[3, 0, 1], 0), Ok(()));
+        assert_eq!(
+            degrees(&rows, &[3, 1, 1], 0),
+            Err(Mismatch::Degree {
+                vertex: 1,
+                expected: 0,
+                got: 1
+            })
+        );
+        assert!(degrees(&rows, &[3, 0], 0).is_err());
+    }
+
+    #[test]
+    fn ranks_may_differ_a_little() {
+        assert_eq!(ranks(&[0.5, 0.5], &[0.5, 0.5], 0), Ok(0.0));
+        let small = ranks(&[0.5, 0.5], &[0.5001, 0.5], 0);
+        assert!(
+            matches!(small, Ok(error) if (1e-4..3e-4).contains(&error)),
+            "{small:?}"
+        );
+        let large = ranks(&[0.5, 0.5], &[0.5, 0.51], 0);
+        assert!(
+            matches!(large, Err(Mismatch::Rank { vertex: 1, .. })),
+            "{large:?}"
+        );
+    }
+
+    #[test]
+    fn a_nan_is_wrong() {
+        let nan = ranks(&[0.5, 0.5], &[f32::NAN, 0.5], 0);
+        assert!(
+            matches!(nan, Err(Mismatch::Rank { vertex: 0, .. })),
+            "{nan:?}"
+        );
+    }
+}

@@ -1,0 +1,50 @@
+//! Edge lists: one edge a line, source and target in the first two columns.
+//!
+//! Columns are separated by white space or commas; further columns (weights, times) are ignored.
+//! Lines that start with `#` or `%` are comments. There are as many vertices as the largest id asks
+//! for.
+
+use super::{Input, LineError, MAX_ID, ReadError, ReadOptions, push, vertex_id};
+use crate::cli::graph::edges::EdgeList;
+
+pub(super) fn parse(input: &Input<'_>, options: ReadOptions) -> Result<EdgeList, ReadError> {
+    let mut edges = Vec::new();
+    let mut largest = 0;
+    for line in input.lines() {
+        if line.text.is_empty() || line.text.starts_with(['#', '%']) {
+            continue;
+        }
+        let edge = edge(line.text, options.one_based).map_err(|what| input.error(line, what))?;
+        largest = largest.max(edge[0]).max(edge[1]);
+        push(&mut edges, edge, options.undirected);
+    }
+    Ok(EdgeList {
+        vertices: if edges.is_empty() { 0 } else { largest + 1 },
+        edges,
+        base: u32::from(options.one_based),
+    })
+}
+
+/// Reads the first two columns into a pair counted from 0.
+fn edge(text: &str, one_based: bool) -> Result<[u32; 2], LineError> {
+    let mut words = text
+        .split(|char: char| char.is_ascii_whitespace() || char == ',')
+        .filter(|word| !word.is_empty());
+    let source = words.next().ok_or(LineError::OneColumn)?;
+    let source = id(source, one_based)?;
+    let target = id(words.next().ok_or(LineError::OneColumn)?, one_based)?;
+    Ok([source, target])
+}
+
+fn id(word: &str, one_based: bool) -> Result<u32, LineError> {
+    let id = vertex_id(word)?;
+    let from_zero = if one_based {
+        id.checked_sub(1).ok_or(LineError::ZeroId)?
+    } else {
+        id
+    };
+    if from_zero > MAX_ID {
+        return Err(LineError::IdTooLarge { id: word.into() });
+    }
+    Ok(from_zero as u32)
+}

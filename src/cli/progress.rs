@@ -1,0 +1,59 @@
+//! The progress bar: on a terminal, and nowhere else.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+
+/// Makes the bars of a run, or none when output goes to a pipe or a file.
+#[derive(Clone, Copy)]
+pub struct Progress {
+    shown: bool,
+}
+
+impl Progress {
+    /// Shows bars when both standard output and standard error are terminals: a script that captures
+    /// either of them sees no control characters.
+    pub fn detect() -> Self {
+        Self {
+            shown: std::io::stdout().is_terminal() && std::io::stderr().is_terminal(),
+        }
+    }
+
+    /// Shows nothing.
+    #[cfg(test)]
+    pub fn hidden() -> Self {
+        Self { shown: false }
+    }
+
+    /// A bar of `total` steps, labelled with what is going on. It is wiped when dropped.
+    pub fn bar(self, label: String, total: u64) -> Bar {
+        let target = if self.shown {
+            ProgressDrawTarget::stderr_with_hz(10)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(Some(total), target);
+        if let Ok(style) =
+            ProgressStyle::with_template("{msg:32} [{bar:32}] {human_pos}/{human_len} {eta}")
+        {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.set_message(label);
+        Bar(bar)
+    }
+}
+
+/// One bar on the screen, wiped on drop.
+pub struct Bar(ProgressBar);
+
+impl Bar {
+    /// Moves the bar forward.
+    pub fn advance(&self, steps: u64) {
+        self.0.inc(steps);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

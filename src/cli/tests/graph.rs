@@ -1,0 +1,146 @@
+//! The graph job on the host backend.
+
+use super::{TempFile, warpheap, warpheap_with_input};
+
+const HOST: [&str; 3] = ["graph", "--backend", "host"];
+
+fn host<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [&HOST[..], args].concat()
+}
+
+#[test]
+fn a_small_matrix() {
+    // A star: 2, 3 and 4 point to 1, which points nowhere.
+    let file = TempFile::new(
+        "star.mtx",
+        "%%MatrixMarket matrix coordinate real general\n% a star\n4 4 3\n2 1 5\n3 1 5\n4 1 5\n",
+    );
+    let json = warpheap(&host(&[file.path(), "--json"])).json();
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["device"]["backend"], "host");
+    assert_eq!(json["graph"]["source"], "file");
+    assert_eq!(json["graph"]["file"], file.path());
+    assert_eq!(json["graph"]["vertices"], 4);
+    assert_eq!(json["graph"]["edges"], 3);
+    assert_eq!(json["graph"]["largest_in_degree"], 3);
+    let run = &json["runs"][0];
+    assert_eq!(run["iterations"], 20);
+    assert_eq!(run["top"][0]["vertex"], 1);
+    assert_eq!(run["top"][0]["in_degree"], 3);
+    // r = leaf, R = hub: r = b, R = b + 3 * 0.85 * r, b = (0.15 + 0.85 * R) / 4, so R = 3.55 r and
+    // r = 1 / 6.55.
+    let hub = run["top"][0]["rank"].as_f64().unwrap_or_default();
+    assert!((hub - 3.55 / 6.55).abs() < 1e-4, "{hub}");
+    let leaf = run["top"][3]["rank"].as_f64().unwrap_or_default();
+    assert!((leaf - 1.0 / 6.55).abs() < 1e-4, "{leaf}");
+    assert_eq!(run["mallocs"], run["frees"]);
+}
+
+#[test]
+fn standard_input_and_options() {
+    let args = host(&[
+        "-",
+        "--one-based",
+        "--undirected",
+        "--simple",
+        "--json",
+        "--iterations",
+        "3",
+    ]);
+    let json = warpheap_with_input(&args, b"1 2\n2 2\n2 1\n2,3\n").json();
+    assert_eq!(json["graph"]["vertices"], 3);
+    assert_eq!(json["graph"]["edges"], 4);
+    assert_eq!(json["runs"][0]["iterations"], 3);
+    assert_eq!(json["runs"][0]["top"][0]["vertex"], 2);
+}
+
+#[test]
+fn every_allocator_builds_the_same_graph() {
+    let json = warpheap(&host(&[
+        "--scale",
+        "9",
+        "--allocator",
+        "all",
+        "--batch",
+        "1000",
+        "--json",
+    ]))
+    .json();
+    let runs = json["runs"].as_array().cloned().unwrap_or_default();
+    assert!(runs.len() >= 2, "{json}");
+    for run in &runs {
+        assert_eq!(run["batches"], 9, "8192 edges by 1000");
+        assert_eq!(run["top"], runs[0]["top"]);
+        assert!(run["mallocs"].as_u64() > Some(0), "{run}");
+        let share = run["utilisation"].as_f64().unwrap_or_default();
+        assert!(share > 0.0 && share <= 1.0, "{run}");
+        let live = run["bytes_live"].as_u64().unwrap_or_default();
+        assert!(live >= 4 * 8192, "{run}");
+    }
+}
+
+#[test]
+fn the_seed_decides() {
+    let run = |seed| {
+        let json = warpheap(&host(&["--scale", "6", "--seed", seed, "--json"])).json();
+        json["runs"][0]["top"].clone()
+    };
+    assert_eq!(run("5"), run("5"));
+    assert_ne!(run("5"), run("6"));
+}
+
+#[test]
+fn a_pool_too_small_says_what_would_do() {
+    for allocator in ["Bump", "ScatterAlloc"] {
+        let args = |pool| {
+            host(&[
+                "--scale",
+                "15",
+                "--allocator",
+                allocator,
+                "--json",
+                "--pool",
+                pool,
+            ])
+        };
+        let small = if allocator == "Bump" { "512K" } else { "1M" };
+        let outcome = warpheap(&args(small));
+        outcome.failed(1, &["too small", "--pool "]);
+        let advice = outcome.err.split("--pool ").nth(1).unwrap_or_default();
+        let bytes: String = advice.chars().take_while(char::is_ascii_digit).collect();
+        let json = warpheap(&args(&bytes)).json();
+        assert_eq!(json["runs"][0]["pool_bytes"].to_string(), bytes);
+    }
+}
+
+#[test]
+fn a_pipe_gets_no_progress_bar() {
+    let outcome = warpheap(&host(&["--scale", "10", "--batch", "256"]));
+    assert_eq!(outcome.code, Some(0), "{}", outcome.err);
+    assert_eq!(outcome.err, "");
+    assert!(!outcome.out.contains(['\r', '\x1b']), "{}", outcome.out);
+    for part in [
+        "mallocs",
+        "frees",
+        "live",
+        "utilisation",
+        "insert",
+        "in-degree",
+    ] {
+        assert!(outcome.out.contains(part), "no {part} in: {}", outcome.out);
+    }
+}
+
+#[test]
+fn without_a_command_every_allocator_is_a_row() {
+    let outcome = warpheap(&["--backend", "host", "--scale", "8"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.err);
+    for name in ["Bump", "ScatterAlloc"] {
+        let rows = outcome
+            .out
+            .lines()
+            .filter(|line| line.starts_with(name))
+            .count();
+        assert_eq!(rows, 1, "{}", outcome.out);
+    }
+}

@@ -1,0 +1,96 @@
+//! Drives the built `warpheap` program as a user would, on the host backend.
+
+mod graph;
+mod input;
+mod usage;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// What a command left behind.
+struct Outcome {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+/// Runs `warpheap` with these arguments.
+fn warpheap(args: &[&str]) -> Outcome {
+    warpheap_with_input(args, b"")
+}
+
+/// Runs `warpheap` with these arguments and this standard input.
+fn warpheap_with_input(args: &[&str], input: &[u8]) -> Outcome {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_warpheap"))
+        .args(args)
+        // What the developer set for their own machine must not decide.
+        .env_remove("WARPHEAP_BACKEND")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    // The program may end without reading all of it.
+    let _ = stdin.write_all(input);
+    drop(stdin);
+    let output = child.wait_with_output().expect("the program ends");
+    Outcome {
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout).expect("output is text"),
+        err: String::from_utf8(output.stderr).expect("errors are text"),
+    }
+}
+
+impl Outcome {
+    /// The JSON of a command that went well.
+    #[track_caller]
+    fn json(&self) -> serde_json::Value {
+        assert_eq!(self.code, Some(0), "{}", self.err);
+        assert_eq!(self.err, "", "nothing on standard error");
+        serde_json::from_str(&self.out).expect("output is JSON")
+    }
+
+    /// Checks that the command failed with this exit code, one message, and nothing printed.
+    #[track_caller]
+    fn failed(&self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code, Some(code), "{}\n{}", self.out, self.err);
+        assert_eq!(self.out, "", "nothing half-written");
+        assert!(self.err.starts_with("error: "), "{}", self.err);
+        for part in parts {
+            assert!(self.err.contains(part), "no `{part}` in: {}", self.err);
+        }
+    }
+}
+
+/// A file in a folder of its own that is removed at the end.
+struct TempFile(PathBuf);
+
+impl TempFile {
+    fn new(name: &str, contents: impl AsRef<[u8]>) -> Self {
+        let folder = std::env::temp_dir().join(format!(
+            "warpheap-cli-{}-{:?}",
+            std::process::id(),
+            std::thread::current().id()
+        ));
+        std::fs::create_dir_all(&folder).expect("temporary folder");
+        let path = folder.join(name);
+        std::fs::write(&path, contents).expect("temporary file");
+        Self(path)
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().expect("temporary path is text")
+    }
+}
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+        if let Some(folder) = self.0.parent() {
+            // Fails while another file is in it, which is fine.
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+}

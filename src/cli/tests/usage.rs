@@ -1,0 +1,83 @@
+//! Options, and what is said about wrong ones.
+
+use super::{TempFile, warpheap};
+
+#[test]
+fn help_names_every_option() {
+    let help = warpheap(&["--help"]);
+    assert_eq!(help.code, Some(0));
+    for option in [
+        "--backend",
+        "--allocator",
+        "--pool",
+        "--batch",
+        "--seed",
+        "--device",
+        "--scale",
+        "--edge-factor",
+        "--iterations",
+        "--json",
+        "graph",
+        "doctor",
+    ] {
+        assert!(help.out.contains(option), "no {option} in: {}", help.out);
+    }
+}
+
+#[test]
+fn wrong_options_are_refused() {
+    for args in [
+        &["--pool", "lots"][..],
+        &["--batch", "0"],
+        &["--scale", "99"],
+        &["graph", "--iterations", "0"],
+        &["sing"],
+        &["--loud"],
+    ] {
+        let outcome = warpheap(args);
+        outcome.failed(2, &[]);
+    }
+    warpheap(&["--pool", "64X"]).failed(2, &["`64X` is no size", "64M or 2GiB"]);
+}
+
+#[test]
+fn too_many_edges_are_refused_before_they_are_made() {
+    warpheap(&["--scale", "28", "--edge-factor", "16"]).failed(2, &["4294967296 edges"]);
+}
+
+#[test]
+fn options_of_generated_graphs_need_one() {
+    let file = TempFile::new("a.txt", "0 1\n");
+    warpheap(&["graph", file.path(), "--scale", "4"]).failed(2, &["--scale"]);
+    warpheap(&["graph", file.path(), "--edge-factor", "4"]).failed(2, &["--edge-factor"]);
+}
+
+#[test]
+fn unknown_names_list_what_exists() {
+    warpheap(&["--backend", "abacus"]).failed(2, &["abacus", "host", "cuda", "vulkan"]);
+    warpheap(&["graph", "--allocator", "magic"]).failed(2, &["magic", "Bump", "ScatterAlloc"]);
+    warpheap(&["--backend", "host", "--device", "7"]).failed(2, &["7"]);
+    warpheap(&["--backend", "host", "--device", "H9000"]).failed(2, &["H9000"]);
+}
+
+#[test]
+fn impossible_pools_are_refused() {
+    let scale = ["graph", "--backend", "host", "--scale", "4", "--pool"];
+    let with = |pool| [&scale[..], &[pool]].concat();
+    warpheap(&with("65GiB")).failed(2, &["64 GiB"]);
+    warpheap(&with("100")).failed(2, &["100"]);
+}
+
+#[test]
+fn doctor_says_what_there_is() {
+    let doctor = warpheap(&["doctor"]);
+    assert_eq!(doctor.code, Some(0), "{}", doctor.err);
+    for part in ["host", "cuda", "vulkan", "self-test"] {
+        assert!(doctor.out.contains(part), "no {part} in: {}", doctor.out);
+    }
+    let json = warpheap(&["doctor", "--json"]).json();
+    let host = &json["backends"][0];
+    assert_eq!(host["name"], "host");
+    assert_eq!(host["compiled_in"], true);
+    assert_eq!(host["devices"][0]["self_test"], "ok");
+}

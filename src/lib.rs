@@ -1,0 +1,1 @@
+//! Dynamic memory allocation for code that runs on a GPU.

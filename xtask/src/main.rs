@@ -1,0 +1,76 @@
+//! Set-up, kernels, tests and release chores: `cargo xtask <command>`.
+
+mod bundle;
+mod cuda_stub;
+mod debian;
+mod error;
+mod sh;
+mod test;
+mod toolchain;
+mod workspace;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Set-up, kernels, tests and release chores of warpheap.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Make, install or check the compilers for device code
+    Toolchain(toolchain::Args),
+    /// Make a libcuda to link `--features cuda` against without a CUDA toolkit
+    CudaStub(cuda_stub::Args),
+    /// Run every test of the workspace, on Debian from a bare machine up
+    Test(test::Args),
+    /// Put every program into one folder for a machine without Rust
+    Bundle(bundle::Args),
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Task::Toolchain(args) => toolchain::run(&args),
+        Task::CudaStub(args) => cuda_stub::run(&args),
+        Task::Test(args) => test::run(&args),
+        Task::Bundle(args) => bundle::run(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn wrong_arguments_are_refused() {
+        for line in [
+            &["xtask"][..],
+            &["xtask", "no-such-command"],
+            &["xtask", "toolchain", "--check", "--from", "x"],
+            &["xtask", "toolchain", "--jobs", "0"],
+            &["xtask", "test", "--skip-vulkan", "--system-vulkan"],
+            &["xtask", "test", "name-without-dashes"],
+            &["xtask", "bundle", "--out"],
+        ] {
+            assert!(Cli::try_parse_from(line).is_err(), "{line:?}");
+        }
+        assert!(Cli::try_parse_from(["xtask", "test", "--", "name"]).is_ok());
+    }
+}
