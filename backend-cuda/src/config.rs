@@ -47,7 +47,9 @@ impl CudaConfig {
             config.timeout = seconds
                 .and_then(|s| Duration::try_from_secs_f64(s).ok())
                 .ok_or_else(|| {
-                    no_device(format!("{TIMEOUT}=`{text}` is not a number of seconds above 0"))
+                    no_device(format!(
+                        "{TIMEOUT}=`{text}` is not a number of seconds above 0"
+                    ))
                 })?;
         }
         Ok(config)

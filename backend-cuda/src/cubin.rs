@@ -91,7 +91,11 @@ mod tests {
 
     #[test]
     fn kernels_are_the_text_sections() {
-        let file = elf(&[(".text.a_l1", 640), (".nv.info", 12), (".text.b_l1", 1 << 33)]);
+        let file = elf(&[
+            (".text.a_l1", 640),
+            (".nv.info", 12),
+            (".text.b_l1", 1 << 33),
+        ]);
         let sizes = kernel_sections(&file).unwrap();
         assert_eq!(sizes.len(), 2);
         assert_eq!(sizes["a_l1"], 640);

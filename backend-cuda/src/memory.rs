@@ -108,7 +108,10 @@ mod tests {
     fn an_aligned_large_buffer_is_taken_as_it_is() {
         let (got, (taken, freed)) = with(PACKED, &[7 * ALIGN]);
         let got = got.unwrap();
-        assert_eq!((got.base, got.address, got.bytes), (7 * ALIGN, 7 * ALIGN, PACKED));
+        assert_eq!(
+            (got.base, got.address, got.bytes),
+            (7 * ALIGN, 7 * ALIGN, PACKED)
+        );
         assert_eq!(taken, [(7 * ALIGN, PACKED)]);
         assert!(freed.is_empty());
     }

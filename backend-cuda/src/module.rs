@@ -77,7 +77,10 @@ impl Loaded {
             ));
         }
         let Ok(image_text) = CString::new(text) else {
-            return Err(refuse(session, "it has a NUL byte in it; build it again".into()));
+            return Err(refuse(
+                session,
+                "it has a NUL byte in it; build it again".into(),
+            ));
         };
         let module = match Module::from_ptx_cstr(&image_text, &[]) {
             Ok(module) => module,
@@ -190,9 +193,15 @@ mod tests {
     fn compiler_messages_reach_the_user() {
         let text = ".version 8.8\n";
         let bad = not_compiled(text, Status(218), "line 7: syntax error");
-        assert!(bad.contains("line 7: syntax error") && bad.contains("8.8"), "{bad}");
+        assert!(
+            bad.contains("line 7: syntax error") && bad.contains("8.8"),
+            "{bad}"
+        );
         let new = not_compiled(text, Status(222), "");
-        assert!(new.contains("newer than the driver") && new.contains("8.8"), "{new}");
+        assert!(
+            new.contains("newer than the driver") && new.contains("8.8"),
+            "{new}"
+        );
         assert!(not_compiled("", Status(200), "").contains("200"));
     }
 }

@@ -37,7 +37,8 @@ pub(crate) fn target(ptx: &str) -> Option<(u32, u32)> {
 fn directive<'a>(ptx: &'a str, name: &str) -> Option<&'a str> {
     ptx.lines().find_map(|line| {
         let rest = line.trim_start().strip_prefix(name)?;
-        rest.split([' ', '\t', ',', ';']).find(|word| !word.is_empty())
+        rest.split([' ', '\t', ',', ';'])
+            .find(|word| !word.is_empty())
     })
 }
 
@@ -127,7 +128,10 @@ mod tests {
     #[test]
     fn another_layout_version_is_told_apart_from_a_kernel_that_is_not_there() {
         let stale = explain_missing(TEXT, "weak_l1");
-        assert!(stale.contains("`weak_l12`") && stale.contains("another layout"), "{stale}");
+        assert!(
+            stale.contains("`weak_l12`") && stale.contains("another layout"),
+            "{stale}"
+        );
         let unknown = explain_missing(TEXT, "fill__ScatterAlloc_l1");
         assert!(unknown.contains("`fill__Bump_l1`"), "{unknown}");
         assert!(unknown.contains("name the allocator"), "{unknown}");

@@ -199,7 +199,10 @@ mod tests {
         let never = poll(Duration::from_millis(20), || Ok(false));
         assert!(matches!(never, Err(Stop::Timeout)));
         let took = start.elapsed();
-        assert!(took >= Duration::from_millis(20) && took < second, "{took:?}");
+        assert!(
+            took >= Duration::from_millis(20) && took < second,
+            "{took:?}"
+        );
     }
 
     #[test]

@@ -29,7 +29,8 @@ impl Status {
             // Illegal address, timeout, destroyed context, assertion.
             | 700 | 702 | 709 | 710
             // Stack, instruction, alignment, address space, program counter, other faults.
-            | 714..=719 | 721
+            | 714
+                ..=719 | 721
             // "Unknown error"; also what cust makes of every code that it does not know.
             | 999
         )
@@ -114,10 +115,14 @@ mod tests {
 
     #[test]
     fn only_errors_that_stick_are_fatal() {
-        for fatal in [4, 214, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999] {
+        for fatal in [
+            4, 214, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999,
+        ] {
             assert!(Status(fatal).is_fatal(), "{fatal}");
         }
-        for harmless in [0, 1, 2, 100, 201, 209, 218, 222, 400, 500, 600, 701, 708, 720] {
+        for harmless in [
+            0, 1, 2, 100, 201, 209, 218, 222, 400, 500, 600, 701, 708, 720,
+        ] {
             assert!(!Status(harmless).is_fatal(), "{harmless}");
         }
     }

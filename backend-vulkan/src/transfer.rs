@@ -171,7 +171,10 @@ impl Transfer {
     fn drain(&mut self, result: Result<(), DeviceError>) -> Result<(), DeviceError> {
         let mut result = result;
         for stage in &mut self.stages {
-            result = result.and(stage.slot.wait());
+            // A lost device answers no more; its buffers are never freed.
+            if !matches!(result, Err(DeviceError::Lost { .. })) {
+                result = result.and(stage.slot.wait());
+            }
         }
         result
     }

@@ -44,13 +44,22 @@ impl DeviceCrate {
         let mut members = BTreeMap::new();
         let name = collect(&dir, &mut members)?;
         // A relative one is meant from a folder that is not known here.
-        let shared = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+        let shared = std::env::var_os("CARGO_TARGET_DIR")
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute());
         let target_dir = match shared {
             Some(shared) => shared,
             None => workspace_root.as_deref().unwrap_or(&dir).join("target"),
         }
         .join("device");
-        Ok(DeviceCrate { name, dir, workspace_root, target_dir: absolute(&target_dir)?, features: Vec::new(), members })
+        Ok(DeviceCrate {
+            name,
+            dir,
+            workspace_root,
+            target_dir: absolute(&target_dir)?,
+            features: Vec::new(),
+            members,
+        })
     }
 
     /// Compiles with these cargo features on (default features are always off).
@@ -107,7 +116,10 @@ impl DeviceCrate {
     /// # Errors
     /// A source folder cannot be read.
     pub fn sources(&self) -> Result<Vec<PathBuf>, BuildError> {
-        Ok(source_hash::files(self)?.into_iter().map(|(_, path)| path).collect())
+        Ok(source_hash::files(self)?
+            .into_iter()
+            .map(|(_, path)| path)
+            .collect())
     }
 
     /// What a build script should watch: source folders (cargo looks inside), and `Cargo.toml` files.
@@ -117,7 +129,11 @@ impl DeviceCrate {
             paths.push(member.dir.join("Cargo.toml"));
             paths.extend(member.source_dirs.iter().cloned());
         }
-        paths.extend(self.workspace_root.as_ref().map(|root| root.join("Cargo.toml")));
+        paths.extend(
+            self.workspace_root
+                .as_ref()
+                .map(|root| root.join("Cargo.toml")),
+        );
         paths.sort();
         paths.dedup();
         paths
@@ -129,7 +145,11 @@ impl DeviceCrate {
 
     /// The lock file that the device build resolves with, if there is one.
     pub(crate) fn lockfile(&self) -> Option<PathBuf> {
-        let lock = self.workspace_root.as_deref().unwrap_or(&self.dir).join("Cargo.lock");
+        let lock = self
+            .workspace_root
+            .as_deref()
+            .unwrap_or(&self.dir)
+            .join("Cargo.lock");
         lock.is_file().then_some(lock)
     }
 }
@@ -152,7 +172,8 @@ pub(crate) fn with_toml<T>(
     use_it: impl FnOnce(&Value<'_>) -> Result<T, BuildError>,
 ) -> Result<T, BuildError> {
     let text = read_text(path)?;
-    let value = toml_span::parse(&text).map_err(|e| BuildError::malformed(path, format!("not valid TOML: {e}")))?;
+    let value = toml_span::parse(&text)
+        .map_err(|e| BuildError::malformed(path, format!("not valid TOML: {e}")))?;
     use_it(&value)
 }
 
@@ -164,21 +185,29 @@ pub(crate) fn package_name(dir: &Path) -> Result<String, BuildError> {
 
 fn name_of(manifest: &Value<'_>, path: &Path) -> Result<String, BuildError> {
     let name = manifest.pointer("/package/name").and_then(Value::as_str);
-    name.map(str::to_owned).ok_or_else(|| BuildError::malformed(path, "holds no `package.name`"))
+    name.map(str::to_owned)
+        .ok_or_else(|| BuildError::malformed(path, "holds no `package.name`"))
 }
 
 /// The workspace that `dir` belongs to, found as cargo does: `package.workspace`, else the nearest
 /// `[workspace]` at or above it.
 fn find_workspace(dir: &Path) -> Result<Option<PathBuf>, BuildError> {
     let named = with_toml(&dir.join("Cargo.toml"), |manifest| {
-        Ok(manifest.pointer("/package/workspace").and_then(Value::as_str).map(|path| dir.join(path)))
+        Ok(manifest
+            .pointer("/package/workspace")
+            .and_then(Value::as_str)
+            .map(|path| dir.join(path)))
     })?;
     if let Some(root) = named {
         return absolute(&root).map(Some);
     }
     for above in dir.ancestors() {
         let path = above.join("Cargo.toml");
-        if path.is_file() && with_toml(&path, |manifest| Ok(manifest.pointer("/workspace").is_some()))? {
+        if path.is_file()
+            && with_toml(&path, |manifest| {
+                Ok(manifest.pointer("/workspace").is_some())
+            })?
+        {
             return Ok(Some(above.to_path_buf()));
         }
     }
@@ -190,16 +219,29 @@ fn collect(dir: &Path, members: &mut BTreeMap<String, LocalCrate>) -> Result<Str
     let path = dir.join("Cargo.toml");
     let (name, source_dirs, dependencies) = with_toml(&path, |manifest| {
         let name = name_of(manifest, &path)?;
-        Ok((name, source_dirs(manifest, dir), local_dependencies(manifest, dir)?))
+        Ok((
+            name,
+            source_dirs(manifest, dir),
+            local_dependencies(manifest, dir)?,
+        ))
     })?;
     if let Some(known) = members.get(&name) {
         if known.dir == dir {
             return Ok(name);
         }
         let other = known.dir.display();
-        return Err(BuildError::malformed(&path, format!("a second package named `{name}`; the first lies in {other}")));
+        return Err(BuildError::malformed(
+            &path,
+            format!("a second package named `{name}`; the first lies in {other}"),
+        ));
     }
-    members.insert(name.clone(), LocalCrate { dir: dir.to_path_buf(), source_dirs });
+    members.insert(
+        name.clone(),
+        LocalCrate {
+            dir: dir.to_path_buf(),
+            source_dirs,
+        },
+    );
     for dependency in dependencies {
         collect(&dependency, members)?;
     }
@@ -228,7 +270,12 @@ fn local_dependencies(manifest: &Value<'_>, dir: &Path) -> Result<Vec<PathBuf>, 
         }
     }
     let mut found = Vec::new();
-    for (key, entry) in tables.into_iter().flatten().filter_map(Value::as_table).flatten() {
+    for (key, entry) in tables
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_table)
+        .flatten()
+    {
         if let Some(path) = entry.pointer("/path").and_then(Value::as_str) {
             found.push(absolute(&dir.join(path))?);
         } else if entry.pointer("/workspace").and_then(Value::as_bool) == Some(true) {
@@ -242,12 +289,20 @@ fn local_dependencies(manifest: &Value<'_>, dir: &Path) -> Result<Vec<PathBuf>, 
 fn inherited_path(dir: &Path, name: &str) -> Result<Option<PathBuf>, BuildError> {
     let Some(root) = find_workspace(dir)? else {
         let path = dir.join("Cargo.toml");
-        return Err(BuildError::malformed(&path, format!("`{name}.workspace = true`, but there is no workspace above")));
+        return Err(BuildError::malformed(
+            &path,
+            format!("`{name}.workspace = true`, but there is no workspace above"),
+        ));
     };
     with_toml(&root.join("Cargo.toml"), |manifest| {
         // Not one `pointer`: a crate name may not hold `/`, yet it is text from outside.
-        let table = manifest.pointer("/workspace/dependencies").and_then(Value::as_table);
-        let path = table.and_then(|t| t.get(name)).and_then(|entry| entry.pointer("/path")).and_then(Value::as_str);
+        let table = manifest
+            .pointer("/workspace/dependencies")
+            .and_then(Value::as_table);
+        let path = table
+            .and_then(|t| t.get(name))
+            .and_then(|entry| entry.pointer("/path"))
+            .and_then(Value::as_str);
         path.map(|path| absolute(&root.join(path))).transpose()
     })
 }
@@ -257,18 +312,38 @@ fn counts_for_device(key: &str) -> bool {
     const DEVICES: [(&str, &[&str]); 2] = [
         (
             "nvptx64-nvidia-cuda",
-            &["target_arch=\"nvptx64\"", "target_os=\"cuda\"", "target_vendor=\"nvidia\"", "target_pointer_width=\"64\""],
+            &[
+                "target_arch=\"nvptx64\"",
+                "target_os=\"cuda\"",
+                "target_vendor=\"nvidia\"",
+                "target_pointer_width=\"64\"",
+            ],
         ),
         (
             "spirv-unknown-vulkan1.2",
-            &["target_arch=\"spirv\"", "target_os=\"none\"", "target_vendor=\"unknown\"", "target_pointer_width=\"32\""],
+            &[
+                "target_arch=\"spirv\"",
+                "target_os=\"none\"",
+                "target_vendor=\"unknown\"",
+                "target_pointer_width=\"32\"",
+            ],
         ),
     ];
-    const BOTH: [&str; 3] = ["target_endian=\"little\"", "panic=\"abort\"", "target_env=\"\""];
+    const BOTH: [&str; 3] = [
+        "target_endian=\"little\"",
+        "panic=\"abort\"",
+        "target_env=\"\"",
+    ];
     // What cannot be read counts: too many sources cost a rebuild, too few hide a change.
-    let Ok(platform) = Platform::from_str(key) else { return true };
+    let Ok(platform) = Platform::from_str(key) else {
+        return true;
+    };
     DEVICES.iter().any(|(triple, facts)| {
-        let facts: Vec<Cfg> = facts.iter().chain(&BOTH).filter_map(|fact| Cfg::from_str(fact).ok()).collect();
+        let facts: Vec<Cfg> = facts
+            .iter()
+            .chain(&BOTH)
+            .filter_map(|fact| Cfg::from_str(fact).ok())
+            .collect();
         platform.matches(triple, &facts)
     })
 }

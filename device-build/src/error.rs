@@ -12,7 +12,9 @@ use crate::toolchain::ToolchainError;
 #[non_exhaustive]
 pub enum BuildError {
     /// A variable that cargo sets for build scripts is absent.
-    #[error("the environment variable {0} is not set: warpheap_build::build() is for build scripts (build.rs)")]
+    #[error(
+        "the environment variable {0} is not set: warpheap_build::build() is for build scripts (build.rs)"
+    )]
     NotABuildScript(&'static str),
 
     /// A file or folder could not be read or written.
@@ -36,7 +38,9 @@ pub enum BuildError {
     },
 
     /// `WARPHEAP_KERNELS` holds an unknown word.
-    #[error("WARPHEAP_KERNELS=`{0}` is not known: leave it unset, or set it to `build` (always compile) or `prebuilt` (never compile)")]
+    #[error(
+        "WARPHEAP_KERNELS=`{0}` is not known: leave it unset, or set it to `build` (always compile) or `prebuilt` (never compile)"
+    )]
     UnknownMode(String),
 
     /// Compiling is forbidden and the prebuilt image does not serve.
@@ -132,8 +136,9 @@ pub enum BuildError {
 }
 
 fn lint_message(krate: &str, errors: &[LintError]) -> String {
-    let mut text =
-        format!("the SPIR-V of `{krate}` holds pointers where drivers read garbage or crash, though validators accept it");
+    let mut text = format!(
+        "the SPIR-V of `{krate}` holds pointers where drivers read garbage or crash, though validators accept it"
+    );
     for error in errors {
         text.push_str("\n  ");
         text.push_str(&error.to_string());
@@ -149,11 +154,18 @@ impl BuildError {
     /// Wraps a system error with what was tried where.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();
-        move |source| BuildError::Io { action, path, source }
+        move |source| BuildError::Io {
+            action,
+            path,
+            source,
+        }
     }
 
     pub(crate) fn malformed(path: &Path, reason: impl Into<String>) -> Self {
-        BuildError::Malformed { path: path.to_path_buf(), reason: reason.into() }
+        BuildError::Malformed {
+            path: path.to_path_buf(),
+            reason: reason.into(),
+        }
     }
 }
 

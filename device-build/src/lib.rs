@@ -80,7 +80,10 @@ pub struct Report {
 /// Talks to cargo on standard output. On failure it prints one error and ends the process with exit
 /// status 1.
 pub fn build() {
-    for name in toolchain::ENVIRONMENT.iter().chain(&["WARPHEAP_KERNELS", "CARGO_TARGET_DIR"]) {
+    for name in toolchain::ENVIRONMENT
+        .iter()
+        .chain(&["WARPHEAP_KERNELS", "CARGO_TARGET_DIR"])
+    {
         // Of the variables that only lead to the toolchain, cargo's own path changes too easily.
         if *name != "CARGO" {
             println!("cargo::rerun-if-env-changed={name}");
@@ -110,7 +113,10 @@ pub fn build() {
 /// # Errors
 /// An image can neither be taken from prebuilt code nor be compiled.
 pub fn try_build(options: &Options) -> Result<Report, BuildError> {
-    let mut report = Report { nested: options.nested, ..Report::default() };
+    let mut report = Report {
+        nested: options.nested,
+        ..Report::default()
+    };
     if options.nested {
         return Ok(report);
     }
@@ -119,17 +125,27 @@ pub fn try_build(options: &Options) -> Result<Report, BuildError> {
     if !options.formats.is_empty() {
         let krate = options.device_crate()?;
         let source = krate.source_hash()?;
-        let folder = options.prebuilt.clone().or_else(|| prebuilt::locate(krate.dir()));
+        let folder = options
+            .prebuilt
+            .clone()
+            .or_else(|| prebuilt::locate(krate.dir()));
         report.watch = krate.watch();
         if let Some(folder) = &folder {
-            let files = options.formats.iter().map(|format| format!("{name}.{}", format.extension()));
-            let files = files.chain(["manifest.json".to_owned()]).map(|file| folder.join(file));
+            let files = options
+                .formats
+                .iter()
+                .map(|format| format!("{name}.{}", format.extension()));
+            let files = files
+                .chain(["manifest.json".to_owned()])
+                .map(|file| folder.join(file));
             // cargo takes a watched file that is not there for a changed one.
             report.watch.extend(files.filter(|file| file.exists()));
         }
         for &format in &options.formats {
             let (image, from) = image(options, &krate, format, &source, folder.as_ref())?;
-            let path = options.out_dir.join(format!("kernels.{}", format.extension()));
+            let path = options
+                .out_dir
+                .join(format!("kernels.{}", format.extension()));
             fs::write(&path, image).map_err(BuildError::io("write", &path))?;
             report.images.push((format, from));
         }
@@ -157,14 +173,21 @@ fn image(
     };
     let name = || krate.name().to_owned();
     if options.mode == Mode::Prebuilt {
-        return Err(BuildError::PrebuiltOnly { krate: name(), format, miss });
+        return Err(BuildError::PrebuiltOnly {
+            krate: name(),
+            format,
+            miss,
+        });
     }
-    let toolchain = options.search.find(format).map_err(|error| BuildError::NoImage {
-        krate: name(),
-        format,
-        miss,
-        toolchain: Box::new(error),
-    })?;
+    let toolchain = options
+        .search
+        .find(format)
+        .map_err(|error| BuildError::NoImage {
+            krate: name(),
+            format,
+            miss,
+            toolchain: Box::new(error),
+        })?;
     let image = match format {
         Format::Ptx => compile_ptx(krate, &toolchain)?.into_bytes(),
         Format::Spirv => compile_spirv(krate, &toolchain)?,
@@ -177,7 +200,9 @@ fn module_expression(options: &Options, name: &str) -> String {
         if !options.formats.contains(&format) {
             return "None".to_owned();
         }
-        let path = options.out_dir.join(format!("kernels.{}", format.extension()));
+        let path = options
+            .out_dir
+            .join(format!("kernels.{}", format.extension()));
         // Debug form: a Rust string literal, whatever the path holds.
         format!("Some({before}({:?}){after})", path.display().to_string())
     };

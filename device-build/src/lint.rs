@@ -63,7 +63,10 @@ impl fmt::Display for LintError {
         match &self.kind {
             LintKind::Malformed(_) => Ok(()),
             LintKind::PointerPhi { ty } => {
-                write!(f, "a value of type `{ty}`, which holds a pointer, changes in a loop or branch (OpPhi)")
+                write!(
+                    f,
+                    "a value of type `{ty}`, which holds a pointer, changes in a loop or branch (OpPhi)"
+                )
             }
             LintKind::PointerVariable { ty } => {
                 write!(f, "a variable of type `{ty}` keeps a pointer (OpVariable)")
@@ -78,46 +81,71 @@ impl fmt::Display for LintError {
 /// Every place that is refused, each once, in the order of the module.
 pub fn lint_spirv(bytes: &[u8]) -> Result<(), Vec<LintError>> {
     let module = Module::parse(bytes).map_err(|reason| {
-        vec![LintError { kind: LintKind::Malformed(reason), function: String::new(), location: None }]
+        vec![LintError {
+            kind: LintKind::Malformed(reason),
+            function: String::new(),
+            location: None,
+        }]
     })?;
     let mut errors = Vec::new();
     for function in module.functions() {
         for (at, instruction) in function.body.iter().enumerate() {
-            let Some(kind) = refuse(&module, instruction) else { continue };
+            let Some(kind) = refuse(&module, instruction) else {
+                continue;
+            };
             let error = LintError {
                 kind,
                 function: module.function_name(function.id),
-                location: instruction.result().and_then(|id| locate(&module, function, at, id)),
+                location: instruction
+                    .result()
+                    .and_then(|id| locate(&module, function, at, id)),
             };
             errors.push(error);
         }
     }
     for variable in module.globals() {
         if let Some(kind) = refuse(&module, variable) {
-            let user = |function: &Function| function.body.iter().any(|i| variable.result().is_some_and(|v| i.uses(v)));
+            let user = |function: &Function| {
+                function
+                    .body
+                    .iter()
+                    .any(|i| variable.result().is_some_and(|v| i.uses(v)))
+            };
             let function = module.functions().iter().find(|function| user(function));
             errors.push(LintError {
                 kind,
-                function: function.map_or_else(|| "no function".to_owned(), |f| module.function_name(f.id)),
-                location: function.zip(variable.result()).and_then(|(f, id)| locate(&module, f, 0, id)),
+                function: function
+                    .map_or_else(|| "no function".to_owned(), |f| module.function_name(f.id)),
+                location: function
+                    .zip(variable.result())
+                    .and_then(|(f, id)| locate(&module, f, 0, id)),
             });
         }
     }
     // One value of the source is often several phis.
     let mut seen = HashSet::new();
     errors.retain(|error| seen.insert(error.clone()));
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(errors)
+    }
 }
 
 fn refuse(module: &Module, instruction: &Instruction) -> Option<LintKind> {
     let ty = *instruction.operands.first()?;
     match instruction.opcode {
-        op::PHI if module.holds_pointer(ty) => Some(LintKind::PointerPhi { ty: module.type_name(ty) }),
+        op::PHI if module.holds_pointer(ty) => Some(LintKind::PointerPhi {
+            ty: module.type_name(ty),
+        }),
         op::VARIABLE => {
             let class = *instruction.operands.get(2)?;
             let kept = module.pointee(ty)?;
-            let refused = (class == op::CLASS_FUNCTION || class == op::CLASS_PRIVATE) && module.holds_pointer(kept);
-            refused.then(|| LintKind::PointerVariable { ty: module.type_name(kept) })
+            let refused = (class == op::CLASS_FUNCTION || class == op::CLASS_PRIVATE)
+                && module.holds_pointer(kept);
+            refused.then(|| LintKind::PointerVariable {
+                ty: module.type_name(kept),
+            })
         }
         _ => None,
     }
@@ -132,11 +160,14 @@ fn locate(module: &Module, function: &Function, at: usize, id: u32) -> Option<Lo
     while let Some(value) = open.pop_front() {
         for user in function.body.iter().filter(|i| i.uses(value)) {
             match user.line {
-                Some(line) if !in_library(&module.location(line).file) => return Some(module.location(line)),
+                Some(line) if !in_library(&module.location(line).file) => {
+                    return Some(module.location(line));
+                }
                 Some(line) => elsewhere = elsewhere.or(Some(line)),
                 None => {}
             }
-            if let (op::PHI | op::COMPOSITE_INSERT | op::COPY_OBJECT, Some(result)) = (user.opcode, user.result())
+            if let (op::PHI | op::COMPOSITE_INSERT | op::COPY_OBJECT, Some(result)) =
+                (user.opcode, user.result())
                 && seen.insert(result)
             {
                 open.push_back(result);

@@ -20,14 +20,29 @@ pub(crate) fn newer_glam(lockfile: &Path, krate: &str) -> Result<Option<String>,
 }
 
 fn search(lock: &Value<'_>, krate: &str) -> Option<String> {
-    let text = |package: &Value<'_>, key: &str| package.pointer(key).and_then(Value::as_str).map(str::to_owned);
+    let text = |package: &Value<'_>, key: &str| {
+        package
+            .pointer(key)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
     let mut packages: HashMap<String, Vec<(String, Vec<String>)>> = HashMap::new();
     for package in lock.pointer("/package")?.as_array()? {
         let dependencies = package.pointer("/dependencies").and_then(Value::as_array);
-        let dependencies =
-            dependencies.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
-        let (Some(name), Some(version)) = (text(package, "/name"), text(package, "/version")) else { continue };
-        packages.entry(name).or_default().push((version, dependencies));
+        let dependencies = dependencies
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect();
+        let (Some(name), Some(version)) = (text(package, "/name"), text(package, "/version"))
+        else {
+            continue;
+        };
+        packages
+            .entry(name)
+            .or_default()
+            .push((version, dependencies));
     }
     // A dependency is written `name`, or `name version` where the name alone is ambiguous.
     let mut reached = HashSet::new();
@@ -36,7 +51,9 @@ fn search(lock: &Value<'_>, krate: &str) -> Option<String> {
         let mut words = dependency.split(' ');
         let (name, wanted) = (words.next().unwrap_or_default(), words.next());
         for (version, dependencies) in packages.get(name).into_iter().flatten() {
-            if wanted.is_none_or(|wanted| wanted == version) && reached.insert((name.to_owned(), version)) {
+            if wanted.is_none_or(|wanted| wanted == version)
+                && reached.insert((name.to_owned(), version))
+            {
                 open.extend(dependencies.iter().cloned());
             }
         }
@@ -44,12 +61,20 @@ fn search(lock: &Value<'_>, krate: &str) -> Option<String> {
     if !reached.iter().any(|(name, _)| name == "spirv-std") {
         return None;
     }
-    let glams = reached.iter().filter(|(name, _)| name == "glam").map(|(_, version)| *version);
-    glams.filter(|version| number(version) > NEWEST_GLAM).max_by_key(|version| number(version)).cloned()
+    let glams = reached
+        .iter()
+        .filter(|(name, _)| name == "glam")
+        .map(|(_, version)| *version);
+    glams
+        .filter(|version| number(version) > NEWEST_GLAM)
+        .max_by_key(|version| number(version))
+        .cloned()
 }
 
 fn number(version: &str) -> [u64; 3] {
-    let mut parts = version.split(['.', '-', '+']).map(|part| part.parse().unwrap_or(0));
+    let mut parts = version
+        .split(['.', '-', '+'])
+        .map(|part| part.parse().unwrap_or(0));
     std::array::from_fn(|_| parts.next().unwrap_or(0))
 }
 

@@ -27,7 +27,11 @@ pub(crate) struct Recipe<'a> {
 }
 
 /// Compiles `krate` and gives the path of the artifact.
-pub(crate) fn compile(krate: &DeviceCrate, toolchain: &Toolchain, recipe: &Recipe<'_>) -> Result<PathBuf, BuildError> {
+pub(crate) fn compile(
+    krate: &DeviceCrate,
+    toolchain: &Toolchain,
+    recipe: &Recipe<'_>,
+) -> Result<PathBuf, BuildError> {
     let mut cargo = Command::new(&toolchain.cargo);
     for (name, _) in env::vars_os() {
         if leaks(&name) {
@@ -53,7 +57,14 @@ pub(crate) fn compile(krate: &DeviceCrate, toolchain: &Toolchain, recipe: &Recip
         .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "false")
         .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "false")
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
-        .args(["rustc", "--quiet", "--color", "never", "--message-format", "json-render-diagnostics"])
+        .args([
+            "rustc",
+            "--quiet",
+            "--color",
+            "never",
+            "--message-format",
+            "json-render-diagnostics",
+        ])
         .args(["--lib", "--release", "--no-default-features"])
         .args(["--crate-type", recipe.crate_type])
         .args(&recipe.cargo_args)
@@ -89,10 +100,18 @@ pub(crate) fn compile(krate: &DeviceCrate, toolchain: &Toolchain, recipe: &Recip
 
 /// Whether a variable of the outer build would change the nested one.
 fn leaks(name: &OsStr) -> bool {
-    let Some(name) = name.to_str() else { return false };
+    let Some(name) = name.to_str() else {
+        return false;
+    };
     // The user's registries, proxies and cargo home stay; what cargo says about the outer build goes.
-    const KEPT: [&str; 6] =
-        ["CARGO_HOME", "CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTRY_", "CARGO_REGISTRIES_", "CARGO_SOURCE_"];
+    const KEPT: [&str; 6] = [
+        "CARGO_HOME",
+        "CARGO_NET_",
+        "CARGO_HTTP_",
+        "CARGO_REGISTRY_",
+        "CARGO_REGISTRIES_",
+        "CARGO_SOURCE_",
+    ];
     const FAMILIES: [&str; 4] = ["CARGO", "__CARGO", "DEP_", "RUSTGPU_"];
     const SINGLE: [&str; 18] = [
         "RUSTFLAGS",
@@ -123,7 +142,10 @@ fn leaks(name: &OsStr) -> bool {
 /// Compilers warn at length before they come to the point.
 fn from_first_error(stderr: &str) -> String {
     const MOST: usize = 80;
-    let mut lines: Vec<&str> = stderr.lines().skip_while(|line| !line.starts_with("error")).collect();
+    let mut lines: Vec<&str> = stderr
+        .lines()
+        .skip_while(|line| !line.starts_with("error"))
+        .collect();
     if lines.is_empty() {
         lines = stderr.lines().collect();
     }
@@ -138,12 +160,21 @@ fn from_first_error(stderr: &str) -> String {
 
 /// The last file of cargo's messages with this ending: the device crate is compiled last.
 fn artifact(stdout: &str, ending: &str) -> Option<PathBuf> {
-    let messages = stdout.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let files = messages.filter(|message| message["reason"] == "compiler-artifact").flat_map(|message| {
-        let names = message["filenames"].as_array().cloned().unwrap_or_default();
-        names.into_iter().filter_map(|name| name.as_str().map(str::to_owned))
-    });
-    files.filter(|name| name.ends_with(ending)).next_back().map(PathBuf::from)
+    let messages = stdout
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let files = messages
+        .filter(|message| message["reason"] == "compiler-artifact")
+        .flat_map(|message| {
+            let names = message["filenames"].as_array().cloned().unwrap_or_default();
+            names
+                .into_iter()
+                .filter_map(|name| name.as_str().map(str::to_owned))
+        });
+    files
+        .filter(|name| name.ends_with(ending))
+        .next_back()
+        .map(PathBuf::from)
 }
 
 #[cfg(test)]
@@ -152,10 +183,25 @@ mod tests {
 
     #[test]
     fn the_outer_build_does_not_leak() {
-        for name in ["CARGO_FEATURE_CUDA", "CARGO", "CARGO_TARGET_DIR", "RUSTFLAGS", "RUSTC", "OUT_DIR", "DEP_Z_ROOT"] {
+        for name in [
+            "CARGO_FEATURE_CUDA",
+            "CARGO",
+            "CARGO_TARGET_DIR",
+            "RUSTFLAGS",
+            "RUSTC",
+            "OUT_DIR",
+            "DEP_Z_ROOT",
+        ] {
             assert!(leaks(OsStr::new(name)), "{name}");
         }
-        for name in ["PATH", "HOME", "CARGO_HOME", "CARGO_NET_OFFLINE", "CARGO_REGISTRIES_MINE_TOKEN", "RUSTUP_HOME"] {
+        for name in [
+            "PATH",
+            "HOME",
+            "CARGO_HOME",
+            "CARGO_NET_OFFLINE",
+            "CARGO_REGISTRIES_MINE_TOKEN",
+            "RUSTUP_HOME",
+        ] {
             assert!(!leaks(OsStr::new(name)), "{name}");
         }
     }
@@ -176,7 +222,8 @@ mod tests {
 
     #[test]
     fn warnings_before_the_error_are_cut() {
-        let log = from_first_error("warning: unused\n --> x\nerror[E0425]: no `y`\n --> src/lib.rs:3:1");
+        let log =
+            from_first_error("warning: unused\n --> x\nerror[E0425]: no `y`\n --> src/lib.rs:3:1");
         assert_eq!(log, "error[E0425]: no `y`\n --> src/lib.rs:3:1");
         assert_eq!(from_first_error("linker crashed"), "linker crashed");
     }

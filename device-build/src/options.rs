@@ -67,7 +67,11 @@ impl Options {
     /// # Errors
     /// A variable that cargo sets is absent, or `WARPHEAP_KERNELS` is unknown.
     pub fn from_env() -> Result<Self, BuildError> {
-        let path = |name| env::var_os(name).map(PathBuf::from).ok_or(BuildError::NotABuildScript(name));
+        let path = |name| {
+            env::var_os(name)
+                .map(PathBuf::from)
+                .ok_or(BuildError::NotABuildScript(name))
+        };
         let mut options = Options::new(path("CARGO_MANIFEST_DIR")?, path("OUT_DIR")?);
         let arch = env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default();
         options.nested = arch == "nvptx64" || arch == "spirv";

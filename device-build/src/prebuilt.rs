@@ -51,17 +51,27 @@ impl Manifest {
         if json["form"] != FORM {
             return Err(BuildError::malformed(
                 &path,
-                format!("`form` is {}, this warpheap-build reads form {FORM}", json["form"]),
+                format!(
+                    "`form` is {}, this warpheap-build reads form {FORM}",
+                    json["form"]
+                ),
             ));
         }
-        let crates = json["crates"].as_object().ok_or_else(|| BuildError::malformed(&path, "holds no `crates`"))?;
+        let crates = json["crates"]
+            .as_object()
+            .ok_or_else(|| BuildError::malformed(&path, "holds no `crates`"))?;
         let mut manifest = Manifest::default();
         for (krate, images) in crates {
             for format in Format::ALL {
-                let Some(image) = images.get(format.extension()) else { continue };
+                let Some(image) = images.get(format.extension()) else {
+                    continue;
+                };
                 let text = |key: &str| {
                     image[key].as_str().map(str::to_owned).ok_or_else(|| {
-                        BuildError::malformed(&path, format!("crates.{krate}.{}.{key} is no text", format.extension()))
+                        BuildError::malformed(
+                            &path,
+                            format!("crates.{krate}.{}.{key} is no text", format.extension()),
+                        )
                     })
                 };
                 let entry = Entry {
@@ -140,18 +150,38 @@ impl fmt::Display for PrebuiltMiss {
         match self {
             PrebuiltMiss::NotAllowed => write!(f, "not looked at, because WARPHEAP_KERNELS=build"),
             PrebuiltMiss::NoFolder(start) => {
-                write!(f, "no prebuilt/manifest.json in {} or above it", start.display())
+                write!(
+                    f,
+                    "no prebuilt/manifest.json in {} or above it",
+                    start.display()
+                )
             }
             PrebuiltMiss::NotListed(folder) => {
-                write!(f, "{} has no entry for it", folder.join("manifest.json").display())
+                write!(
+                    f,
+                    "{} has no entry for it",
+                    folder.join("manifest.json").display()
+                )
             }
-            PrebuiltMiss::Stale { folder, recorded, current } => write!(
+            PrebuiltMiss::Stale {
+                folder,
+                recorded,
+                current,
+            } => write!(
                 f,
                 "{} was made from sources with hash {recorded}, but the sources now hash to {current}",
                 folder.display()
             ),
-            PrebuiltMiss::Damaged { file, recorded, found } => {
-                write!(f, "{} should have SHA-256 {recorded}, but: {found}", file.display())
+            PrebuiltMiss::Damaged {
+                file,
+                recorded,
+                found,
+            } => {
+                write!(
+                    f,
+                    "{} should have SHA-256 {recorded}, but: {found}",
+                    file.display()
+                )
             }
         }
     }
@@ -159,7 +189,10 @@ impl fmt::Display for PrebuiltMiss {
 
 /// The nearest `prebuilt` folder with a manifest, in `start` or above it.
 pub fn locate(start: &Path) -> Option<PathBuf> {
-    start.ancestors().map(|dir| dir.join("prebuilt")).find(|folder| folder.join("manifest.json").is_file())
+    start
+        .ancestors()
+        .map(|dir| dir.join("prebuilt"))
+        .find(|folder| folder.join("manifest.json").is_file())
 }
 
 /// Gives the prebuilt image of `krate` if it was made from sources with the hash `source`.
@@ -184,7 +217,11 @@ pub fn take(
         }));
     }
     let file = folder.join(&entry.file);
-    let damaged = |found| PrebuiltMiss::Damaged { file: file.clone(), recorded: entry.sha256.clone(), found };
+    let damaged = |found| PrebuiltMiss::Damaged {
+        file: file.clone(),
+        recorded: entry.sha256.clone(),
+        found,
+    };
     Ok(match fs::read(&file) {
         Err(error) => Err(damaged(format!("it cannot be read: {error}"))),
         Ok(bytes) => match sha256(&bytes) {
@@ -210,8 +247,12 @@ pub fn write(
     let file = format!("{}.{}", krate.name(), format.extension());
     let path = folder.join(&file);
     fs::write(&path, image).map_err(BuildError::io("write", &path))?;
-    let entry =
-        Entry { file, sha256: sha256(image), source: krate.source_hash()?, toolchain: toolchain.to_owned() };
+    let entry = Entry {
+        file,
+        sha256: sha256(image),
+        source: krate.source_hash()?,
+        toolchain: toolchain.to_owned(),
+    };
     manifest.set(krate.name(), format, entry);
     manifest.write(folder)
 }
@@ -220,7 +261,10 @@ pub fn write(
 ///
 /// # Errors
 /// The manifest or a source cannot be read (outer), or each image that does not serve (inner).
-pub fn check(folder: &Path, krate: &DeviceCrate) -> Result<Result<(), Vec<(Format, PrebuiltMiss)>>, BuildError> {
+pub fn check(
+    folder: &Path,
+    krate: &DeviceCrate,
+) -> Result<Result<(), Vec<(Format, PrebuiltMiss)>>, BuildError> {
     let source = krate.source_hash()?;
     let mut misses = Vec::new();
     for format in Format::ALL {
@@ -228,5 +272,9 @@ pub fn check(folder: &Path, krate: &DeviceCrate) -> Result<Result<(), Vec<(Forma
             misses.push((format, miss));
         }
     }
-    Ok(if misses.is_empty() { Ok(()) } else { Err(misses) })
+    Ok(if misses.is_empty() {
+        Ok(())
+    } else {
+        Err(misses)
+    })
 }

@@ -66,7 +66,12 @@ pub(crate) fn files(krate: &DeviceCrate) -> Result<Vec<(String, PathBuf)>, Build
     Ok(found)
 }
 
-fn walk(dir: &Path, name: &str, member: &LocalCrate, found: &mut Vec<(String, PathBuf)>) -> Result<(), BuildError> {
+fn walk(
+    dir: &Path,
+    name: &str,
+    member: &LocalCrate,
+    found: &mut Vec<(String, PathBuf)>,
+) -> Result<(), BuildError> {
     for entry in fs::read_dir(dir).map_err(BuildError::io("list", dir))? {
         let path = entry.map_err(BuildError::io("list", dir))?.path();
         let relative = path.strip_prefix(&member.dir).unwrap_or(&path);
@@ -76,7 +81,9 @@ fn walk(dir: &Path, name: &str, member: &LocalCrate, found: &mut Vec<(String, Pa
             if !skipped_folder(&relative) {
                 walk(&path, name, member, found)?;
             }
-        } else if path.extension().is_some_and(|ext| ext == "rs") && !matches!(&*relative, "build.rs" | "src/main.rs") {
+        } else if path.extension().is_some_and(|ext| ext == "rs")
+            && !matches!(&*relative, "build.rs" | "src/main.rs")
+        {
             found.push((format!("{name}/{relative}"), path));
         }
     }
@@ -86,7 +93,11 @@ fn walk(dir: &Path, name: &str, member: &LocalCrate, found: &mut Vec<(String, Pa
 /// Folders that hold no part of a library: its binaries, and those of a library whose sources lie in
 /// the crate folder itself.
 fn skipped_folder(relative: &str) -> bool {
-    relative.starts_with('.') || matches!(relative, "src/bin" | "target" | "tests" | "benches" | "examples")
+    relative.starts_with('.')
+        || matches!(
+            relative,
+            "src/bin" | "target" | "tests" | "benches" | "examples"
+        )
 }
 
 /// Folds CRLF to LF: a checkout on Windows holds the same sources.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::device_crate::DeviceCrate;
 use crate::error::BuildError;
@@ -29,10 +30,19 @@ const FLAGS: [&str; 9] = [
      +GroupNonUniformBallot,+GroupNonUniformShuffle,+VulkanMemoryModelDeviceScope",
 ];
 /// Flags for the device crate, in which `#[kernel]` makes entry points. It may name the feature itself.
-const CRATE_FLAGS: [&str; 3] =
-    ["-Zcrate-attr=feature(asm_experimental_arch)", "-Aduplicate_features", "-Aunused_features"];
-const CARGO_ARGS: [&str; 3] =
-    ["-Zjson-target-spec", "-Zbuild-std=core", "-Zbuild-std-features=compiler-builtins-mem"];
+const CRATE_FLAGS: [&str; 4] = [
+    "-Zcrate-attr=feature(asm_experimental_arch)",
+    "-Aduplicate_features",
+    "-Aunused_features",
+    // rustc leaves small functions to the crates that call them; nobody calls an entry point, so a
+    // small kernel would be missing from the module without a word.
+    "-Zcross-crate-inline-threshold=never",
+];
+const CARGO_ARGS: [&str; 3] = [
+    "-Zjson-target-spec",
+    "-Zbuild-std=core",
+    "-Zbuild-std-features=compiler-builtins-mem",
+];
 
 /// How rustc learns of a target that it does not have built in.
 const TARGET_SPEC: &str = r#"{
@@ -60,7 +70,11 @@ const TARGET_SPEC: &str = r#"{
 
 /// What decides, beside the sources, how the image comes out.
 pub(crate) fn flags() -> impl Iterator<Item = &'static str> {
-    FLAGS.into_iter().chain(CRATE_FLAGS).chain(CARGO_ARGS).chain([TARGET_SPEC])
+    FLAGS
+        .into_iter()
+        .chain(CRATE_FLAGS)
+        .chain(CARGO_ARGS)
+        .chain([TARGET_SPEC])
 }
 
 /// Compiles `krate` to one SPIR-V module with all its entry points, and lints it.
@@ -72,7 +86,11 @@ pub fn compile_spirv(krate: &DeviceCrate, toolchain: &Toolchain) -> Result<Vec<u
     if let Some(path) = krate.lockfile()
         && let Some(found) = lockfile::newer_glam(&path, krate.name())?
     {
-        return Err(BuildError::Glam { krate: krate.name().to_owned(), found, lockfile: path });
+        return Err(BuildError::Glam {
+            krate: krate.name().to_owned(),
+            found,
+            lockfile: path,
+        });
     }
     let module = compile(krate, toolchain, false)?;
     match lint_spirv(&module) {
@@ -84,16 +102,29 @@ pub fn compile_spirv(krate: &DeviceCrate, toolchain: &Toolchain) -> Result<Vec<u
                 Ok(Err(with_lines)) => with_lines,
                 _ => errors,
             };
-            Err(BuildError::Lint { krate: krate.name().to_owned(), errors })
+            Err(BuildError::Lint {
+                krate: krate.name().to_owned(),
+                errors,
+            })
         }
     }
 }
 
-fn compile(krate: &DeviceCrate, toolchain: &Toolchain, debug_info: bool) -> Result<Vec<u8>, BuildError> {
-    let no_artifact =
-        |reason: String| BuildError::NoArtifact { krate: krate.name().to_owned(), format: Format::Spirv, reason };
+fn compile(
+    krate: &DeviceCrate,
+    toolchain: &Toolchain,
+    debug_info: bool,
+) -> Result<Vec<u8>, BuildError> {
+    let no_artifact = |reason: String| BuildError::NoArtifact {
+        krate: krate.name().to_owned(),
+        format: Format::Spirv,
+        reason,
+    };
     let Some(backend) = &toolchain.spirv_backend else {
-        return Err(no_artifact(format!("{} has no SPIR-V backend", toolchain.sysroot.display())));
+        return Err(no_artifact(format!(
+            "{} has no SPIR-V backend",
+            toolchain.sysroot.display()
+        )));
     };
     let mut flags = vec![format!("-Zcodegen-backend={}", backend.display())];
     flags.extend(FLAGS.map(str::to_owned));
@@ -120,10 +151,15 @@ fn compile(krate: &DeviceCrate, toolchain: &Toolchain, debug_info: bool) -> Resu
     let json: serde_json::Value = serde_json::from_str(&text)
         .map_err(|e| BuildError::malformed(&summary, format!("not valid JSON: {e}")))?;
     if json["entry_points"].as_array().is_none_or(Vec::is_empty) {
-        return Err(no_artifact("the module has no entry point: does the crate hold a #[kernel]?".to_owned()));
+        return Err(no_artifact(
+            "the module has no entry point: does the crate hold a #[kernel]?".to_owned(),
+        ));
     }
     let Some(module) = json["module"].as_str() else {
-        return Err(no_artifact(format!("{} names no module", summary.display())));
+        return Err(no_artifact(format!(
+            "{} names no module",
+            summary.display()
+        )));
     };
     fs::read(module).map_err(BuildError::io("read", Path::new(module)))
 }
@@ -131,13 +167,15 @@ fn compile(krate: &DeviceCrate, toolchain: &Toolchain, debug_info: bool) -> Resu
 /// Puts the target's description where cargo finds it; leaves a present one alone, since builds may
 /// share the folder.
 fn write_target_spec(target_dir: &Path) -> Result<PathBuf, BuildError> {
+    static TURN: AtomicU32 = AtomicU32::new(0);
     let folder = target_dir.join("target-specs");
     let path = folder.join(format!("{TARGET}.json"));
     if fs::read_to_string(&path).is_ok_and(|present| present == TARGET_SPEC) {
         return Ok(path);
     }
     fs::create_dir_all(&folder).map_err(BuildError::io("make", &folder))?;
-    let unfinished = folder.join(format!("{TARGET}.{}.tmp", std::process::id()));
+    let turn = TURN.fetch_add(1, Ordering::Relaxed);
+    let unfinished = folder.join(format!("{TARGET}.{}-{turn}.tmp", std::process::id()));
     fs::write(&unfinished, TARGET_SPEC).map_err(BuildError::io("write", &unfinished))?;
     fs::rename(&unfinished, &path).map_err(BuildError::io("write", &path))?;
     Ok(path)

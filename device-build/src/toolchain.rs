@@ -17,8 +17,14 @@ pub const SPIRV_BACKEND_VERSION: &str = "0.10.0-alpha.1";
 /// The folder that `cargo xtask toolchain` makes, within [`Search::toolchain_dir`].
 pub const XTASK_TOOLCHAIN: &str = "rust-device-1.96.0";
 /// The environment variables that the search depends on.
-pub const ENVIRONMENT: [&str; 6] =
-    ["WARPHEAP_DEVICE_TOOLCHAIN", "WARPHEAP_TOOLCHAIN_DIR", "WARPHEAP_SPIRV_BACKEND", "RUSTUP_HOME", "HOME", "CARGO"];
+pub const ENVIRONMENT: [&str; 6] = [
+    "WARPHEAP_DEVICE_TOOLCHAIN",
+    "WARPHEAP_TOOLCHAIN_DIR",
+    "WARPHEAP_SPIRV_BACKEND",
+    "RUSTUP_HOME",
+    "HOME",
+    "CARGO",
+];
 
 /// A compiler for device code, with what was found in it.
 #[derive(Clone, Debug)]
@@ -70,12 +76,18 @@ pub struct Search {
 impl Search {
     /// The places that the environment names.
     pub fn from_env() -> Self {
-        let path = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let path = |name| {
+            env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
         let home = env::home_dir();
         Search {
             device_toolchain: path("WARPHEAP_DEVICE_TOOLCHAIN"),
-            toolchain_dir: path("WARPHEAP_TOOLCHAIN_DIR")
-                .or_else(|| home.as_ref().map(|home| home.join(".cache/warpheap/toolchain"))),
+            toolchain_dir: path("WARPHEAP_TOOLCHAIN_DIR").or_else(|| {
+                home.as_ref()
+                    .map(|home| home.join(".cache/warpheap/toolchain"))
+            }),
             rustup_toolchains: path("RUSTUP_HOME")
                 .or_else(|| home.as_ref().map(|home| home.join(".rustup")))
                 .map(|rustup| rustup.join("toolchains")),
@@ -102,7 +114,10 @@ impl Search {
         match &self.device_toolchain {
             Some(sysroot) => candidates.push(self.inspect(Origin::Environment, sysroot)),
             None => {
-                candidates.push(Candidate::absent(Origin::Environment, "WARPHEAP_DEVICE_TOOLCHAIN is not set"));
+                candidates.push(Candidate::absent(
+                    Origin::Environment,
+                    "WARPHEAP_DEVICE_TOOLCHAIN is not set",
+                ));
                 candidates.push(self.xtask());
                 candidates.push(self.rustup(Origin::RustupDevice, "rust-device"));
                 candidates.push(self.rustup(Origin::RustupNightly, NIGHTLY));
@@ -112,14 +127,24 @@ impl Search {
     }
 
     fn xtask(&self) -> Candidate {
-        let Some(sysroot) = self.toolchain_dir.as_ref().map(|dir| dir.join(XTASK_TOOLCHAIN)) else {
-            return Candidate::absent(Origin::Xtask, "neither WARPHEAP_TOOLCHAIN_DIR nor HOME is set");
+        let Some(sysroot) = self
+            .toolchain_dir
+            .as_ref()
+            .map(|dir| dir.join(XTASK_TOOLCHAIN))
+        else {
+            return Candidate::absent(
+                Origin::Xtask,
+                "neither WARPHEAP_TOOLCHAIN_DIR nor HOME is set",
+            );
         };
         if !sysroot.is_dir() {
             return Candidate::absent(Origin::Xtask, format!("{} is not there", sysroot.display()));
         }
         if !is_executable(&sysroot.join(".complete")) {
-            let text = format!("{} is unfinished (no executable file .complete in it)", sysroot.display());
+            let text = format!(
+                "{} is unfinished (no executable file .complete in it)",
+                sysroot.display()
+            );
             return Candidate::absent(Origin::Xtask, text);
         }
         self.inspect(Origin::Xtask, &sysroot)
@@ -130,9 +155,13 @@ impl Search {
             return Candidate::absent(origin, "neither RUSTUP_HOME nor HOME is set");
         };
         // rustup names a release `nightly-DATE-HOST`, a linked toolchain as the user did.
-        let is_it = |found: &str| found == name || (origin == Origin::RustupNightly && found.starts_with(name));
+        let is_it = |found: &str| {
+            found == name || (origin == Origin::RustupNightly && found.starts_with(name))
+        };
         let entries = toolchains.read_dir().into_iter().flatten().flatten();
-        let mut found: Vec<_> = entries.filter(|entry| is_it(&entry.file_name().to_string_lossy())).collect();
+        let mut found: Vec<_> = entries
+            .filter(|entry| is_it(&entry.file_name().to_string_lossy()))
+            .collect();
         found.sort_by_key(|entry| entry.file_name());
         match found.first() {
             Some(entry) => self.inspect(origin, &entry.path()),
@@ -142,38 +171,57 @@ impl Search {
 
     /// Verifies the toolchain in `sysroot`.
     fn inspect(&self, origin: Origin, sysroot: &Path) -> Candidate {
-        let rustc = sysroot.join("bin").join(format!("rustc{}", env::consts::EXE_SUFFIX));
+        let rustc = sysroot
+            .join("bin")
+            .join(format!("rustc{}", env::consts::EXE_SUFFIX));
         let (version, host) = match ask_rustc(&rustc) {
             Ok(answer) => answer,
             Err(reason) => return Candidate::absent(origin, reason),
         };
-        let own_cargo = sysroot.join("bin").join(format!("cargo{}", env::consts::EXE_SUFFIX));
+        let own_cargo = sysroot
+            .join("bin")
+            .join(format!("cargo{}", env::consts::EXE_SUFFIX));
         let cargo = match (own_cargo.is_file(), &self.cargo) {
             (true, _) => own_cargo,
             (false, Some(running)) => running.clone(),
             (false, None) => PathBuf::from("cargo"),
         };
-        let backend_name =
-            format!("{}rustc_codegen_spirv{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
+        let backend_name = format!(
+            "{}rustc_codegen_spirv{}",
+            env::consts::DLL_PREFIX,
+            env::consts::DLL_SUFFIX
+        );
         let own_backend = sysroot.join("lib").join(&backend_name);
         let backend = self.spirv_backend.clone().unwrap_or(own_backend);
         let tools = sysroot.join("lib/rustlib").join(&host).join("bin");
 
         let mut common = Vec::new();
-        if !sysroot.join("lib/rustlib/src/rust/library/core/src/lib.rs").is_file() {
+        if !sysroot
+            .join("lib/rustlib/src/rust/library/core/src/lib.rs")
+            .is_file()
+        {
             common.push("rust-src (no lib/rustlib/src/rust/library)".to_owned());
         }
         let mut ptx = common.clone();
-        let has_tool = |name: &str| tools.join(format!("{name}{}", env::consts::EXE_SUFFIX)).is_file();
+        let has_tool = |name: &str| {
+            tools
+                .join(format!("{name}{}", env::consts::EXE_SUFFIX))
+                .is_file()
+        };
         if !has_tool("self-contained/llvm-bitcode-linker") && !has_tool("llvm-bitcode-linker") {
-            ptx.push(format!("llvm-bitcode-linker (not in lib/rustlib/{host}/bin)"));
+            ptx.push(format!(
+                "llvm-bitcode-linker (not in lib/rustlib/{host}/bin)"
+            ));
         }
         if !has_tool("llc") {
             ptx.push(format!("llvm-tools (no lib/rustlib/{host}/bin/llc)"));
         }
         let mut spirv = common;
         if !backend.is_file() {
-            let text = format!("rustc_codegen_spirv ={SPIRV_BACKEND_VERSION} (no {})", backend.display());
+            let text = format!(
+                "rustc_codegen_spirv ={SPIRV_BACKEND_VERSION} (no {})",
+                backend.display()
+            );
             spirv.push(match self.spirv_backend {
                 Some(_) => format!("{text}, which WARPHEAP_SPIRV_BACKEND names"),
                 None => text,
@@ -223,10 +271,17 @@ fn ask_rustc(rustc: &Path) -> Result<(String, String), String> {
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         let first = stderr.lines().next().unwrap_or("no message");
-        return Err(format!("{} -vV fails ({}): {first}", rustc.display(), output.status));
+        return Err(format!(
+            "{} -vV fails ({}): {first}",
+            rustc.display(),
+            output.status
+        ));
     }
     let text = String::from_utf8_lossy(&output.stdout);
-    let version = text.lines().next().filter(|line| line.starts_with("rustc "));
+    let version = text
+        .lines()
+        .next()
+        .filter(|line| line.starts_with("rustc "));
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     match (version, host) {
         (Some(version), Some(host)) => Ok((version.to_owned(), host.to_owned())),
@@ -237,7 +292,8 @@ fn ask_rustc(rustc: &Path) -> Result<(String, String), String> {
 #[cfg(unix)]
 fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    path.metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]

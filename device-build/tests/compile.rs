@@ -9,7 +9,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use warpheap_build::{
-    BuildError, DeviceCrate, Format, LintKind, Toolchain, compile_ptx, compile_spirv, lint_spirv, toolchain,
+    BuildError, DeviceCrate, Format, LintKind, Toolchain, compile_ptx, compile_spirv, lint_spirv,
+    toolchain,
 };
 
 const PANIC: &str = "#![cfg_attr(any(target_arch = \"nvptx64\", target_arch = \"spirv\"), no_std)]\n\
@@ -64,7 +65,10 @@ fn device_toolchain(format: Format) -> Option<Toolchain> {
         Err(error) if env::var_os("WARPHEAP_REQUIRE_TOOLCHAIN").is_some() => panic!("{error}"),
         Err(error) => {
             // Not `eprintln!`, whose text the test harness keeps to itself when a test passes.
-            let _ = writeln!(std::io::stderr(), "\nSKIPPED: no {format} was compiled in this test.\n{error}\n");
+            let _ = writeln!(
+                std::io::stderr(),
+                "\nSKIPPED: no {format} was compiled in this test.\n{error}\n"
+            );
             None
         }
     }
@@ -73,11 +77,15 @@ fn device_toolchain(format: Format) -> Option<Toolchain> {
 fn device_crate(temp: &TempDir, name: &str, source: &str) -> DeviceCrate {
     let dir = temp.path().join(name);
     fs::create_dir_all(dir.join("src")).expect("folder");
-    let manifest = format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n");
+    let manifest = format!(
+        "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n"
+    );
     fs::write(dir.join("Cargo.toml"), manifest).expect("manifest");
     fs::write(dir.join("src/lib.rs"), source).expect("source");
     // One folder for all tests and runs, so that `core` is compiled once.
-    DeviceCrate::read(&dir).expect("crate").with_target_dir(shared_target())
+    DeviceCrate::read(&dir)
+        .expect("crate")
+        .with_target_dir(shared_target())
 }
 
 fn shared_target() -> PathBuf {
@@ -86,7 +94,9 @@ fn shared_target() -> PathBuf {
 
 #[test]
 fn ptx_is_the_same_wherever_it_is_compiled() {
-    let Some(toolchain) = device_toolchain(Format::Ptx) else { return };
+    let Some(toolchain) = device_toolchain(Format::Ptx) else {
+        return;
+    };
     let source = format!("{PANIC}{PTX_KERNEL}");
     let compiled = [(); 2].map(|()| {
         let temp = TempDir::new().expect("temporary folder");
@@ -94,14 +104,20 @@ fn ptx_is_the_same_wherever_it_is_compiled() {
     });
     assert_eq!(compiled[0], compiled[1]);
     for part in [".target sm_70", ".visible .entry twice("] {
-        assert!(compiled[0].contains(part), "`{part}` is not in:\n{}", compiled[0]);
+        assert!(
+            compiled[0].contains(part),
+            "`{part}` is not in:\n{}",
+            compiled[0]
+        );
     }
     assert!(!compiled[0].contains("//"), "{}", compiled[0]);
 }
 
 #[test]
 fn spirv_is_the_same_wherever_it_is_compiled() {
-    let Some(toolchain) = device_toolchain(Format::Spirv) else { return };
+    let Some(toolchain) = device_toolchain(Format::Spirv) else {
+        return;
+    };
     let source = format!("{PANIC}{SPIRV_KERNEL}");
     let compiled = [(); 2].map(|()| {
         let temp = TempDir::new().expect("temporary folder");
@@ -114,26 +130,50 @@ fn spirv_is_the_same_wherever_it_is_compiled() {
 
 #[test]
 fn a_slice_held_across_a_loop_is_refused_with_its_line() {
-    let Some(toolchain) = device_toolchain(Format::Spirv) else { return };
+    let Some(toolchain) = device_toolchain(Format::Spirv) else {
+        return;
+    };
     let temp = TempDir::new().expect("temporary folder");
     let krate = device_crate(&temp, "held", &format!("{PANIC}{HELD_SLICE}"));
-    let error = compile_spirv(&krate, &toolchain).expect_err("the module holds phis of a struct with a slice");
+    let error = compile_spirv(&krate, &toolchain)
+        .expect_err("the module holds phis of a struct with a slice");
     let text = error.to_string();
-    let BuildError::Lint { errors, .. } = error else { panic!("{text}") };
-    assert!(matches!(&errors[0].kind, LintKind::PointerPhi { ty } if ty.contains("Held")), "{text}");
+    let BuildError::Lint { errors, .. } = error else {
+        panic!("{text}")
+    };
+    assert!(
+        matches!(&errors[0].kind, LintKind::PointerPhi { ty } if ty.contains("Held")),
+        "{text}"
+    );
     let store = PANIC.lines().count() + 3;
-    assert!(text.contains(&format!("src/lib.rs:{store}: in `swaps`")), "{text}");
+    assert!(
+        text.contains(&format!("src/lib.rs:{store}: in `swaps`")),
+        "{text}"
+    );
 }
 
 #[test]
 fn what_does_not_compile_shows_the_compilers_words() {
-    let Some(toolchain) = device_toolchain(Format::Ptx) else { return };
+    let Some(toolchain) = device_toolchain(Format::Ptx) else {
+        return;
+    };
     let temp = TempDir::new().expect("temporary folder");
-    let krate = device_crate(&temp, "broken", &format!("{PANIC}fn f() -> u32 {{ missing }}\n"));
-    let error = compile_ptx(&krate, &toolchain).expect_err("a broken crate").to_string();
-    assert!(error.contains("cannot find value `missing`") && error.contains("src/lib.rs"), "{error}");
+    let krate = device_crate(
+        &temp,
+        "broken",
+        &format!("{PANIC}fn f() -> u32 {{ missing }}\n"),
+    );
+    let error = compile_ptx(&krate, &toolchain)
+        .expect_err("a broken crate")
+        .to_string();
+    assert!(
+        error.contains("cannot find value `missing`") && error.contains("src/lib.rs"),
+        "{error}"
+    );
     let krate = device_crate(&temp, "empty", PANIC);
-    let error = compile_ptx(&krate, &toolchain).expect_err("a crate without kernels").to_string();
+    let error = compile_ptx(&krate, &toolchain)
+        .expect_err("a crate without kernels")
+        .to_string();
     assert!(error.contains("no entry point"), "{error}");
 }
 
@@ -141,7 +181,10 @@ fn what_does_not_compile_shows_the_compilers_words() {
 /// the nested build script.
 #[test]
 fn a_build_script_embeds_both_images() {
-    if Format::ALL.iter().any(|&format| device_toolchain(format).is_none()) {
+    if Format::ALL
+        .iter()
+        .any(|&format| device_toolchain(format).is_none())
+    {
         return;
     }
     let temp = TempDir::new().expect("temporary folder");
@@ -161,7 +204,11 @@ fn a_build_script_embeds_both_images() {
         this.display().to_string()
     );
     fs::write(dir.join("Cargo.toml"), manifest).expect("manifest");
-    fs::write(dir.join("build.rs"), "fn main() { warpheap_build::build() }\n").expect("build script");
+    fs::write(
+        dir.join("build.rs"),
+        "fn main() { warpheap_build::build() }\n",
+    )
+    .expect("build script");
     fs::write(dir.join("src/lib.rs"), source).expect("source");
     fs::write(dir.join("src/main.rs"), main).expect("source");
     // The versions that are in use here, so that nothing has to be fetched.
@@ -179,14 +226,27 @@ fn a_build_script_embeds_both_images() {
             .output()
             .expect("cargo");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (output.status.success(), text(&output.stdout), text(&output.stderr))
+        (
+            output.status.success(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
     };
     let (ok, stdout, stderr) = run("cuda,vulkan", "build");
-    assert!(ok && stdout == "user Some(true) Some(0)\n", "{stdout}{stderr}");
+    assert!(
+        ok && stdout == "user Some(true) Some(0)\n",
+        "{stdout}{stderr}"
+    );
     let (ok, stdout, stderr) = run("", "");
     assert!(ok && stdout == "user None None\n", "{stdout}{stderr}");
     let (ok, _, stderr) = run("cuda", "prebuilt");
-    assert!(!ok && stderr.contains("no usable prebuilt PTX for `user`"), "{stderr}");
+    assert!(
+        !ok && stderr.contains("no usable prebuilt PTX for `user`"),
+        "{stderr}"
+    );
     let (ok, _, stderr) = run("cuda", "never");
-    assert!(!ok && stderr.contains("WARPHEAP_KERNELS=`never` is not known"), "{stderr}");
+    assert!(
+        !ok && stderr.contains("WARPHEAP_KERNELS=`never` is not known"),
+        "{stderr}"
+    );
 }

@@ -40,8 +40,15 @@ impl Assembler {
     fn with_types() -> Self {
         let mut asm = Assembler(vec![spirv::MAGIC_NUMBER, 0x0001_0500, 0, 100, 0]);
         let class = StorageClass::StorageBuffer as u32;
-        asm.op(Op::MemoryModel, &[AddressingModel::Logical as u32, MemoryModel::Vulkan as u32]);
-        asm.text(Op::EntryPoint, &[ExecutionModel::GLCompute as u32, id::KERNEL], "the_kernel");
+        asm.op(
+            Op::MemoryModel,
+            &[AddressingModel::Logical as u32, MemoryModel::Vulkan as u32],
+        );
+        asm.text(
+            Op::EntryPoint,
+            &[ExecutionModel::GLCompute as u32, id::KERNEL],
+            "the_kernel",
+        );
         asm.text(Op::String, &[id::FILE], "kernels/src/lib.rs");
         asm.text(Op::Name, &[id::HELD], "Held");
         asm.text(Op::Name, &[id::PLAIN], "Plain");
@@ -68,12 +75,24 @@ impl Assembler {
         let mut bytes = text.as_bytes().to_vec();
         bytes.resize((text.len() / 4 + 1) * 4, 0);
         let mut all = operands.to_vec();
-        all.extend(bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))));
+        all.extend(
+            bytes
+                .chunks(4)
+                .map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))),
+        );
         self.op(op, &all);
     }
 
     fn begin_kernel(&mut self) {
-        self.op(Op::Function, &[id::VOID, id::KERNEL, FunctionControl::NONE.bits(), id::VOID_FN]);
+        self.op(
+            Op::Function,
+            &[
+                id::VOID,
+                id::KERNEL,
+                FunctionControl::NONE.bits(),
+                id::VOID_FN,
+            ],
+        );
         self.op(Op::Label, &[id::FIRST_BLOCK]);
     }
 
@@ -93,7 +112,10 @@ fn carried_in_a_loop(ty: u32, start: u32, lines: bool, user: (Op, &[u32])) -> Ve
     }
     asm.op(Op::Branch, &[id::LOOP]);
     asm.op(Op::Label, &[id::LOOP]);
-    asm.op(Op::Phi, &[ty, id::VALUE, start, id::FIRST_BLOCK, id::NEXT, id::LOOP]);
+    asm.op(
+        Op::Phi,
+        &[ty, id::VALUE, start, id::FIRST_BLOCK, id::NEXT, id::LOOP],
+    );
     if lines {
         asm.op(Op::Line, &[id::FILE, 42, 5]);
     }
@@ -129,7 +151,10 @@ fn only_error(module: &[u8]) -> LintError {
 }
 
 fn line_42() -> Option<Location> {
-    Some(Location { file: "kernels/src/lib.rs".to_owned(), line: 42 })
+    Some(Location {
+        file: "kernels/src/lib.rs".to_owned(),
+        line: 42,
+    })
 }
 
 const LOAD: (Op, &[u32]) = (Op::Load, &[id::UINT, 50, id::VALUE]);
@@ -137,16 +162,46 @@ const EXTRACT: (Op, &[u32]) = (Op::CompositeExtract, &[id::UINT, 50, id::VALUE, 
 
 #[test]
 fn plain_values_may_be_carried_and_kept() {
-    assert_eq!(lint_spirv(&carried_in_a_loop(id::UINT, id::ZERO, true, LOAD)), Ok(()));
-    assert_eq!(lint_spirv(&carried_in_a_loop(id::PLAIN, id::NULL_PLAIN, true, EXTRACT)), Ok(()));
-    assert_eq!(lint_spirv(&kept_in_a_variable(StorageClass::Function, id::PLAIN, id::NULL_PLAIN)), Ok(()));
-    assert_eq!(lint_spirv(&kept_in_a_variable(StorageClass::Private, id::UINT, id::ZERO)), Ok(()));
+    assert_eq!(
+        lint_spirv(&carried_in_a_loop(id::UINT, id::ZERO, true, LOAD)),
+        Ok(())
+    );
+    assert_eq!(
+        lint_spirv(&carried_in_a_loop(id::PLAIN, id::NULL_PLAIN, true, EXTRACT)),
+        Ok(())
+    );
+    assert_eq!(
+        lint_spirv(&kept_in_a_variable(
+            StorageClass::Function,
+            id::PLAIN,
+            id::NULL_PLAIN
+        )),
+        Ok(())
+    );
+    assert_eq!(
+        lint_spirv(&kept_in_a_variable(
+            StorageClass::Private,
+            id::UINT,
+            id::ZERO
+        )),
+        Ok(())
+    );
 }
 
 #[test]
 fn a_phi_of_a_pointer_is_refused() {
-    let error = only_error(&carried_in_a_loop(id::POINTER, id::NULL_POINTER, true, LOAD));
-    assert_eq!(error.kind, LintKind::PointerPhi { ty: "pointer".to_owned() });
+    let error = only_error(&carried_in_a_loop(
+        id::POINTER,
+        id::NULL_POINTER,
+        true,
+        LOAD,
+    ));
+    assert_eq!(
+        error.kind,
+        LintKind::PointerPhi {
+            ty: "pointer".to_owned()
+        }
+    );
     assert_eq!(error.function, "the_kernel");
     assert_eq!(error.location, line_42());
 }
@@ -154,7 +209,12 @@ fn a_phi_of_a_pointer_is_refused() {
 #[test]
 fn a_phi_of_a_struct_with_a_pointer_is_refused() {
     let error = only_error(&carried_in_a_loop(id::HELD, id::NULL_HELD, true, EXTRACT));
-    assert_eq!(error.kind, LintKind::PointerPhi { ty: "Held".to_owned() });
+    assert_eq!(
+        error.kind,
+        LintKind::PointerPhi {
+            ty: "Held".to_owned()
+        }
+    );
     assert_eq!(error.location, line_42());
     let text = error.to_string();
     for part in ["kernels/src/lib.rs:42", "`the_kernel`", "`Held`", "OpPhi"] {
@@ -164,24 +224,65 @@ fn a_phi_of_a_struct_with_a_pointer_is_refused() {
 
 #[test]
 fn a_phi_of_an_array_of_such_structs_is_refused() {
-    let error = only_error(&carried_in_a_loop(id::HELD_TWICE, id::NULL_HELD, true, EXTRACT));
-    assert!(matches!(error.kind, LintKind::PointerPhi { .. }), "{error:?}");
+    let error = only_error(&carried_in_a_loop(
+        id::HELD_TWICE,
+        id::NULL_HELD,
+        true,
+        EXTRACT,
+    ));
+    assert!(
+        matches!(error.kind, LintKind::PointerPhi { .. }),
+        "{error:?}"
+    );
 }
 
 #[test]
 fn a_function_variable_that_keeps_a_pointer_is_refused() {
-    let error = only_error(&kept_in_a_variable(StorageClass::Function, id::POINTER, id::NULL_POINTER));
-    assert_eq!(error.kind, LintKind::PointerVariable { ty: "pointer".to_owned() });
-    assert_eq!((error.function.as_str(), error.location), ("the_kernel", line_42()));
-    let error = only_error(&kept_in_a_variable(StorageClass::Function, id::HELD, id::NULL_HELD));
-    assert_eq!(error.kind, LintKind::PointerVariable { ty: "Held".to_owned() });
+    let error = only_error(&kept_in_a_variable(
+        StorageClass::Function,
+        id::POINTER,
+        id::NULL_POINTER,
+    ));
+    assert_eq!(
+        error.kind,
+        LintKind::PointerVariable {
+            ty: "pointer".to_owned()
+        }
+    );
+    assert_eq!(
+        (error.function.as_str(), error.location),
+        ("the_kernel", line_42())
+    );
+    let error = only_error(&kept_in_a_variable(
+        StorageClass::Function,
+        id::HELD,
+        id::NULL_HELD,
+    ));
+    assert_eq!(
+        error.kind,
+        LintKind::PointerVariable {
+            ty: "Held".to_owned()
+        }
+    );
 }
 
 #[test]
 fn a_private_variable_that_keeps_a_pointer_is_refused() {
-    let error = only_error(&kept_in_a_variable(StorageClass::Private, id::HELD, id::NULL_HELD));
-    assert_eq!(error.kind, LintKind::PointerVariable { ty: "Held".to_owned() });
-    assert_eq!((error.function.as_str(), error.location), ("the_kernel", line_42()));
+    let error = only_error(&kept_in_a_variable(
+        StorageClass::Private,
+        id::HELD,
+        id::NULL_HELD,
+    ));
+    assert_eq!(
+        error.kind,
+        LintKind::PointerVariable {
+            ty: "Held".to_owned()
+        }
+    );
+    assert_eq!(
+        (error.function.as_str(), error.location),
+        ("the_kernel", line_42())
+    );
 }
 
 #[test]
@@ -195,7 +296,10 @@ fn modules_without_debug_information_are_refused_without_a_line() {
 fn the_other_byte_order_is_read() {
     let mut module = carried_in_a_loop(id::HELD, id::NULL_HELD, true, EXTRACT);
     module.chunks_exact_mut(4).for_each(<[u8]>::reverse);
-    assert!(matches!(only_error(&module).kind, LintKind::PointerPhi { .. }));
+    assert!(matches!(
+        only_error(&module).kind,
+        LintKind::PointerPhi { .. }
+    ));
 }
 
 #[test]
@@ -203,9 +307,20 @@ fn what_is_no_module_is_said_to_be_none() {
     let good = carried_in_a_loop(id::UINT, id::ZERO, true, LOAD);
     let mut zero_length = good.clone();
     zero_length[20..24].fill(0);
-    for bytes in [&b"spv"[..], b"nothing!", &[], &good[..12], &good[..good.len() - 4], &good[..22], &zero_length] {
+    for bytes in [
+        &b"spv"[..],
+        b"nothing!",
+        &[],
+        &good[..12],
+        &good[..good.len() - 4],
+        &good[..22],
+        &zero_length,
+    ] {
         let error = only_error(bytes);
         assert!(matches!(error.kind, LintKind::Malformed(_)), "{error:?}");
-        assert!(error.to_string().starts_with("not a SPIR-V module"), "{error}");
+        assert!(
+            error.to_string().starts_with("not a SPIR-V module"),
+            "{error}"
+        );
     }
 }

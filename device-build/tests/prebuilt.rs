@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use warpheap_build::prebuilt::{self, Entry, PrebuiltMiss};
 use warpheap_build::{
-    BuildError, DeviceCrate, Format, ImageSource, Manifest, Mode, Options, Search, source_hash, try_build,
+    BuildError, DeviceCrate, Format, ImageSource, Manifest, Mode, Options, Search, source_hash,
+    try_build,
 };
 
 fn put(path: PathBuf, text: &str) {
@@ -19,7 +20,10 @@ fn put(path: PathBuf, text: &str) {
 fn workspace() -> TempDir {
     let temp = TempDir::new().expect("temporary folder");
     let root = temp.path();
-    put(root.join("Cargo.toml"), "[workspace]\nmembers = []\n[workspace.dependencies]\nshared = { path = \"shared\" }\nserde = \"1\"\n");
+    put(
+        root.join("Cargo.toml"),
+        "[workspace]\nmembers = []\n[workspace.dependencies]\nshared = { path = \"shared\" }\nserde = \"1\"\n",
+    );
     put(
         root.join("dev/Cargo.toml"),
         "[package]\nname = \"dev\"\nversion = \"0.1.0\"\n\
@@ -34,11 +38,20 @@ fn workspace() -> TempDir {
     put(root.join("dev/src/main.rs"), "fn main() {}\n");
     put(root.join("dev/src/notes.txt"), "notes\n");
     put(root.join("dev/build.rs"), "fn main() {}\n");
-    put(root.join("shared/Cargo.toml"), "[package]\nname = \"shared\"\nversion = \"0.1.0\"\n[dependencies.deeper]\npath = \"../deeper\"\n");
+    put(
+        root.join("shared/Cargo.toml"),
+        "[package]\nname = \"shared\"\nversion = \"0.1.0\"\n[dependencies.deeper]\npath = \"../deeper\"\n",
+    );
     put(root.join("shared/src/lib.rs"), "// shared\n");
-    put(root.join("deeper/Cargo.toml"), "[package]\nname = \"deeper\"\nversion = \"0.1.0\"\n");
+    put(
+        root.join("deeper/Cargo.toml"),
+        "[package]\nname = \"deeper\"\nversion = \"0.1.0\"\n",
+    );
     put(root.join("deeper/src/lib.rs"), "// deeper\n");
-    put(root.join("host/Cargo.toml"), "[package]\nname = \"host\"\nversion = \"0.1.0\"\n");
+    put(
+        root.join("host/Cargo.toml"),
+        "[package]\nname = \"host\"\nversion = \"0.1.0\"\n",
+    );
     put(root.join("host/src/lib.rs"), "// host\n");
     temp
 }
@@ -49,7 +62,11 @@ fn hash(root: &Path) -> String {
 
 /// No toolchain anywhere.
 fn nowhere() -> Search {
-    Search { toolchain_dir: Some("/nowhere/toolchain".into()), rustup_toolchains: Some("/nowhere/rustup".into()), ..Search::default() }
+    Search {
+        toolchain_dir: Some("/nowhere/toolchain".into()),
+        rustup_toolchains: Some("/nowhere/rustup".into()),
+        ..Search::default()
+    }
 }
 
 fn options(root: &Path) -> Options {
@@ -79,7 +96,13 @@ fn the_hash_does_not_depend_on_line_ends() {
 
 #[test]
 fn the_hash_sees_every_source_that_goes_into_the_image() {
-    for file in ["dev/src/lib.rs", "dev/src/inner/mod.rs", "dev/src/new.rs", "shared/src/lib.rs", "deeper/src/lib.rs"] {
+    for file in [
+        "dev/src/lib.rs",
+        "dev/src/inner/mod.rs",
+        "dev/src/new.rs",
+        "shared/src/lib.rs",
+        "deeper/src/lib.rs",
+    ] {
         let temp = workspace();
         let before = hash(temp.path());
         put(temp.path().join(file), "// changed\n");
@@ -98,7 +121,11 @@ fn the_hash_sees_every_source_that_goes_into_the_image() {
 fn the_hash_sees_a_file_that_moves() {
     let temp = workspace();
     let before = hash(temp.path());
-    fs::rename(temp.path().join("dev/src/inner/mod.rs"), temp.path().join("dev/src/inner.rs")).expect("rename");
+    fs::rename(
+        temp.path().join("dev/src/inner/mod.rs"),
+        temp.path().join("dev/src/inner.rs"),
+    )
+    .expect("rename");
     assert_ne!(before, hash(temp.path()));
 }
 
@@ -106,7 +133,14 @@ fn the_hash_sees_a_file_that_moves() {
 fn the_hash_does_not_see_what_stays_on_the_host() {
     let temp = workspace();
     let before = hash(temp.path());
-    for file in ["host/src/lib.rs", "dev/build.rs", "dev/src/main.rs", "dev/src/bin/tool.rs", "dev/src/notes.txt", "dev/tests/t.rs"] {
+    for file in [
+        "host/src/lib.rs",
+        "dev/build.rs",
+        "dev/src/main.rs",
+        "dev/src/bin/tool.rs",
+        "dev/src/notes.txt",
+        "dev/tests/t.rs",
+    ] {
         put(temp.path().join(file), "// changed\n");
         assert_eq!(before, hash(temp.path()), "{file}");
     }
@@ -119,7 +153,11 @@ fn features_change_the_hash() {
     let plain = krate.source_hash().expect("hash");
     let with = |features: &[&str]| {
         let features = features.iter().map(|f| (*f).to_owned());
-        krate.clone().with_features(features).source_hash().expect("hash")
+        krate
+            .clone()
+            .with_features(features)
+            .source_hash()
+            .expect("hash")
     };
     assert_ne!(plain, with(&["a"]));
     assert_eq!(with(&["a", "b"]), with(&["b", "a", "b"]));
@@ -129,14 +167,22 @@ fn features_change_the_hash() {
 fn a_missing_dependency_names_its_manifest() {
     let temp = workspace();
     fs::remove_dir_all(temp.path().join("deeper")).expect("remove");
-    let error = source_hash(&temp.path().join("dev")).expect_err("the crate is incomplete").to_string();
-    assert!(error.contains("deeper") && error.contains("Cargo.toml"), "{error}");
+    let error = source_hash(&temp.path().join("dev"))
+        .expect_err("the crate is incomplete")
+        .to_string();
+    assert!(
+        error.contains("deeper") && error.contains("Cargo.toml"),
+        "{error}"
+    );
 }
 
 #[test]
 fn the_manifest_survives_writing_and_reading() {
     let temp = TempDir::new().expect("temporary folder");
-    assert_eq!(Manifest::read(temp.path()).expect("empty"), Manifest::default());
+    assert_eq!(
+        Manifest::read(temp.path()).expect("empty"),
+        Manifest::default()
+    );
     let entry = |n: u32| Entry {
         file: format!("k{n}.ptx"),
         sha256: format!("{n}"),
@@ -158,7 +204,12 @@ fn the_manifest_survives_writing_and_reading() {
 #[test]
 fn a_bad_manifest_is_named() {
     let temp = TempDir::new().expect("temporary folder");
-    for text in ["{", "{}", "{\"form\": 9, \"crates\": {}}", "{\"form\": 1, \"crates\": {\"k\": {\"ptx\": {}}}}"] {
+    for text in [
+        "{",
+        "{}",
+        "{\"form\": 9, \"crates\": {}}",
+        "{\"form\": 1, \"crates\": {\"k\": {\"ptx\": {}}}}",
+    ] {
         put(temp.path().join("manifest.json"), text);
         let error = Manifest::read(temp.path()).expect_err(text);
         assert!(matches!(error, BuildError::Malformed { .. }), "{error}");
@@ -170,7 +221,14 @@ fn a_bad_manifest_is_named() {
 fn with_prebuilt() -> TempDir {
     let temp = workspace();
     let krate = DeviceCrate::read(&temp.path().join("dev")).expect("crate");
-    prebuilt::write(&temp.path().join("prebuilt"), &krate, Format::Ptx, b".version 6.0\n", "rustc x").expect("write");
+    prebuilt::write(
+        &temp.path().join("prebuilt"),
+        &krate,
+        Format::Ptx,
+        b".version 6.0\n",
+        "rustc x",
+    )
+    .expect("write");
     temp
 }
 
@@ -179,15 +237,37 @@ fn prebuilt_code_is_taken_when_the_sources_match() {
     let temp = with_prebuilt();
     let report = try_build(&options(temp.path()).mode(Mode::Prebuilt)).expect("prebuilt");
     let folder = temp.path().canonicalize().expect("path").join("prebuilt");
-    assert_eq!(report.images, [(Format::Ptx, ImageSource::Prebuilt(folder.clone()))]);
-    assert_eq!(fs::read(temp.path().join("out/kernels.ptx")).expect("image"), b".version 6.0\n");
+    assert_eq!(
+        report.images,
+        [(Format::Ptx, ImageSource::Prebuilt(folder.clone()))]
+    );
+    assert_eq!(
+        fs::read(temp.path().join("out/kernels.ptx")).expect("image"),
+        b".version 6.0\n"
+    );
     let module = fs::read_to_string(temp.path().join("out/warpheap_module.rs")).expect("module");
-    assert!(module.starts_with("(\"dev\", Some(include_str!(\"") && module.ends_with("kernels.ptx\")), None)\n"), "{module}");
+    assert!(
+        module.starts_with("(\"dev\", Some(include_str!(\"")
+            && module.ends_with("kernels.ptx\")), None)\n"),
+        "{module}"
+    );
     for watched in [folder.join("manifest.json"), folder.join("dev.ptx")] {
-        assert!(report.watch.contains(&watched), "{watched:?} is not in {:?}", report.watch);
+        assert!(
+            report.watch.contains(&watched),
+            "{watched:?} is not in {:?}",
+            report.watch
+        );
     }
-    assert!(report.watch.iter().any(|path| path.ends_with("deeper/src")), "{:?}", report.watch);
-    assert!(report.watch.iter().all(|path| path.exists()), "cargo would always run again: {:?}", report.watch);
+    assert!(
+        report.watch.iter().any(|path| path.ends_with("deeper/src")),
+        "{:?}",
+        report.watch
+    );
+    assert!(
+        report.watch.iter().all(|path| path.exists()),
+        "cargo would always run again: {:?}",
+        report.watch
+    );
 }
 
 #[test]
@@ -197,7 +277,9 @@ fn stale_prebuilt_code_is_refused_with_both_hashes() {
     put(temp.path().join("deeper/src/lib.rs"), "// changed\n");
     let new = hash(temp.path());
     for mode in [Mode::Auto, Mode::Prebuilt] {
-        let error = try_build(&options(temp.path()).mode(mode)).expect_err("stale").to_string();
+        let error = try_build(&options(temp.path()).mode(mode))
+            .expect_err("stale")
+            .to_string();
         assert!(error.contains(&old) && error.contains(&new), "{error}");
     }
 }
@@ -207,7 +289,13 @@ fn damaged_prebuilt_code_is_refused() {
     let temp = with_prebuilt();
     put(temp.path().join("prebuilt/dev.ptx"), ".version 6.1\n");
     let error = try_build(&options(temp.path())).expect_err("damaged");
-    let BuildError::NoImage { miss: PrebuiltMiss::Damaged { file, .. }, .. } = &error else { panic!("{error}") };
+    let BuildError::NoImage {
+        miss: PrebuiltMiss::Damaged { file, .. },
+        ..
+    } = &error
+    else {
+        panic!("{error}")
+    };
     assert!(file.ends_with("prebuilt/dev.ptx"));
 }
 
@@ -216,8 +304,13 @@ fn check_names_each_image_that_does_not_serve() {
     let temp = with_prebuilt();
     let folder = temp.path().join("prebuilt");
     let krate = DeviceCrate::read(&temp.path().join("dev")).expect("crate");
-    let misses = prebuilt::check(&folder, &krate).expect("check").expect_err("no SPIR-V");
-    assert_eq!(misses, [(Format::Spirv, PrebuiltMiss::NotListed(folder.clone()))]);
+    let misses = prebuilt::check(&folder, &krate)
+        .expect("check")
+        .expect_err("no SPIR-V");
+    assert_eq!(
+        misses,
+        [(Format::Spirv, PrebuiltMiss::NotListed(folder.clone()))]
+    );
     prebuilt::write(&folder, &krate, Format::Spirv, b"words", "rustc x").expect("write");
     assert_eq!(prebuilt::check(&folder, &krate).expect("check"), Ok(()));
 }
@@ -226,7 +319,16 @@ fn check_names_each_image_that_does_not_serve() {
 fn mode_build_does_not_look_at_prebuilt_code() {
     let temp = with_prebuilt();
     let error = try_build(&options(temp.path()).mode(Mode::Build)).expect_err("no toolchain");
-    assert!(matches!(&error, BuildError::NoImage { miss: PrebuiltMiss::NotAllowed, .. }), "{error}");
+    assert!(
+        matches!(
+            &error,
+            BuildError::NoImage {
+                miss: PrebuiltMiss::NotAllowed,
+                ..
+            }
+        ),
+        "{error}"
+    );
 }
 
 #[test]
@@ -246,13 +348,18 @@ fn the_nested_build_does_nothing() {
     options.nested = true;
     let report = try_build(&options).expect("nested");
     assert!(report.nested && report.images.is_empty() && report.watch.is_empty());
-    assert_eq!(fs::read_dir(temp.path().join("out")).expect("out").count(), 0);
+    assert_eq!(
+        fs::read_dir(temp.path().join("out")).expect("out").count(),
+        0
+    );
 }
 
 #[test]
 fn without_toolchain_the_error_says_what_to_install() {
     let temp = workspace();
-    let error = try_build(&options(temp.path()).formats([Format::Spirv])).expect_err("no toolchain").to_string();
+    let error = try_build(&options(temp.path()).formats([Format::Spirv]))
+        .expect_err("no toolchain")
+        .to_string();
     for part in [
         "no prebuilt/manifest.json",
         "WARPHEAP_DEVICE_TOOLCHAIN is not set",

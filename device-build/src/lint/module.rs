@@ -53,7 +53,9 @@ impl Instruction {
     /// The id that it defines, for the instructions that the lint follows.
     pub fn result(&self) -> Option<u32> {
         match self.opcode {
-            op::PHI | op::VARIABLE | op::COMPOSITE_INSERT | op::COPY_OBJECT => self.operands.get(1).copied(),
+            op::PHI | op::VARIABLE | op::COMPOSITE_INSERT | op::COPY_OBJECT => {
+                self.operands.get(1).copied()
+            }
             _ => None,
         }
     }
@@ -106,12 +108,19 @@ impl Module {
             if length == 0 {
                 return Err(format!("an instruction of no words at word {at}"));
             }
-            let operands = rest.get(1..length).ok_or_else(|| format!("it ends within the instruction at word {at}"))?;
+            let operands = rest
+                .get(1..length)
+                .ok_or_else(|| format!("it ends within the instruction at word {at}"))?;
             rest = &rest[length..];
             match (opcode, operands) {
                 (op::LINE, [file, number, ..]) => line = Some((*file, *number)),
                 (op::NO_LINE, _) => line = None,
-                (op::FUNCTION, [_, id, ..]) => open = Some(Function { id: *id, body: Vec::new() }),
+                (op::FUNCTION, [_, id, ..]) => {
+                    open = Some(Function {
+                        id: *id,
+                        body: Vec::new(),
+                    })
+                }
                 (op::FUNCTION_END, _) => {
                     module.functions.extend(open.take());
                     line = None;
@@ -123,7 +132,11 @@ impl Module {
                     }
                     match &mut open {
                         Some(function) => {
-                            function.body.push(Instruction { opcode, operands: operands.to_vec(), line });
+                            function.body.push(Instruction {
+                                opcode,
+                                operands: operands.to_vec(),
+                                line,
+                            });
                         }
                         None => module.global(opcode, operands),
                     }
@@ -156,18 +169,28 @@ impl Module {
             }
             // Types stand in the order of their use, so the members are known by now.
             (op::TYPE_STRUCT, [id, members @ ..]) => self.composite(*id, members),
-            (op::TYPE_VECTOR | op::TYPE_MATRIX | op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY, [id, element, ..]) => {
+            (
+                op::TYPE_VECTOR | op::TYPE_MATRIX | op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY,
+                [id, element, ..],
+            ) => {
                 self.composite(*id, &[*element]);
             }
             (op::VARIABLE, _) => {
-                self.globals.push(Instruction { opcode, operands: operands.to_vec(), line: None });
+                self.globals.push(Instruction {
+                    opcode,
+                    operands: operands.to_vec(),
+                    line: None,
+                });
             }
             _ => {}
         }
     }
 
     fn composite(&mut self, id: u32, members: &[u32]) {
-        if members.iter().any(|member| self.pointer_bearing.contains(member)) {
+        if members
+            .iter()
+            .any(|member| self.pointer_bearing.contains(member))
+        {
             self.pointer_bearing.insert(id);
         }
     }
@@ -206,7 +229,11 @@ impl Module {
     }
 
     pub fn location(&self, (file, line): Line) -> Location {
-        let file = self.strings.get(&file).cloned().unwrap_or_else(|| format!("%{file}"));
+        let file = self
+            .strings
+            .get(&file)
+            .cloned()
+            .unwrap_or_else(|| format!("%{file}"));
         Location { file, line }
     }
 }
@@ -214,13 +241,20 @@ impl Module {
 fn words(bytes: &[u8]) -> Result<Vec<u32>, String> {
     const MAGIC: u32 = 0x0723_0203;
     if !bytes.len().is_multiple_of(4) {
-        return Err(format!("its {} bytes are no whole number of words", bytes.len()));
+        return Err(format!(
+            "its {} bytes are no whole number of words",
+            bytes.len()
+        ));
     }
-    let mut words: Vec<u32> =
-        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let mut words: Vec<u32> = bytes
+        .chunks_exact(4)
+        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+        .collect();
     match words.first() {
         Some(&MAGIC) => {}
-        Some(magic) if magic.swap_bytes() == MAGIC => words.iter_mut().for_each(|word| *word = word.swap_bytes()),
+        Some(magic) if magic.swap_bytes() == MAGIC => {
+            words.iter_mut().for_each(|word| *word = word.swap_bytes())
+        }
         _ => return Err("it does not begin with SPIR-V's magic number".to_owned()),
     }
     Ok(words)
@@ -228,6 +262,10 @@ fn words(bytes: &[u8]) -> Result<Vec<u32>, String> {
 
 /// A literal string: bytes, packed four to a word, up to the first zero.
 fn string(words: &[u32]) -> String {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).take_while(|&byte| byte != 0).collect();
+    let bytes: Vec<u8> = words
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .take_while(|&byte| byte != 0)
+        .collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -20,12 +20,20 @@ pub struct Candidate {
 
 impl Candidate {
     pub(super) fn absent(origin: Origin, why: impl Into<String>) -> Self {
-        Candidate { origin, state: Err(why.into()), lacks_ptx: Vec::new(), lacks_spirv: Vec::new() }
+        Candidate {
+            origin,
+            state: Err(why.into()),
+            lacks_ptx: Vec::new(),
+            lacks_spirv: Vec::new(),
+        }
     }
 
     /// The toolchain, if it can make `format`.
     pub fn usable(&self, format: Format) -> Option<&Toolchain> {
-        self.state.as_ref().ok().filter(|_| self.lacks(format).is_empty())
+        self.state
+            .as_ref()
+            .ok()
+            .filter(|_| self.lacks(format).is_empty())
     }
 
     /// What the toolchain lacks for `format`.
@@ -47,7 +55,9 @@ pub struct ToolchainReport {
 impl ToolchainReport {
     /// The toolchain that compiles `format`, if any can.
     pub fn first(&self, format: Format) -> Option<&Toolchain> {
-        self.candidates.iter().find_map(|candidate| candidate.usable(format))
+        self.candidates
+            .iter()
+            .find_map(|candidate| candidate.usable(format))
     }
 
     /// What to run so that `format` can be compiled; empty if it can already.
@@ -139,7 +149,11 @@ pub struct ToolchainError {
 
 impl fmt::Display for ToolchainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "  compile: no toolchain that makes {}; looked at, in this order:", self.format)?;
+        write!(
+            f,
+            "  compile: no toolchain that makes {}; looked at, in this order:",
+            self.format
+        )?;
         for candidate in &self.report.candidates {
             write!(f, "\n    {}: ", candidate.origin)?;
             match &candidate.state {

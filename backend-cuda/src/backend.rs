@@ -1,0 +1,407 @@
+//! The backend: what `warpheap_api::host::Backend` asks of a GPU.
+
+use crate::config::CudaConfig;
+use crate::discover;
+use crate::memory::Allocation;
+use crate::module::{FunctionInfo, Loaded};
+use crate::queue::{Queue, Ready, report_address};
+use crate::session::{LossKind, Session};
+use crate::status::{Status, no_device};
+use cust::context::Context;
+use cust::memory::{AsyncCopyDestination, DevicePointer, DeviceSlice, mem_get_info};
+use std::collections::HashMap;
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use warpheap_api::host::{
+    Backend, BufferId, DeviceError, DeviceInfo, KernelImage, Launch, LaunchReport, ModuleId,
+};
+
+/// Drives one GPU through CUDA.
+pub struct CudaBackend {
+    info: DeviceInfo,
+    capability: (u32, u32),
+    /// Dropped by hand: after a loss, most of it must not be.
+    state: Mutex<ManuallyDrop<State>>,
+}
+
+/// Everything that calls share, in the order in which it is dropped.
+struct State {
+    queue: Queue,
+    modules: HashMap<u64, Loaded>,
+    buffers: HashMap<u64, Allocation>,
+    session: Session,
+}
+
+/// Names buffers and modules. Shared by all backends of the process, so that what belongs to another
+/// device is unknown here and not mistaken for something else.
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+fn next_id() -> u64 {
+    NEXT_ID.fetch_add(1, Ordering::Relaxed)
+}
+
+impl CudaBackend {
+    /// Opens a GPU, without trying whether it computes right: [`open`](crate::open) does that.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoDevice`] with what to do if there is no driver or no such GPU;
+    /// [`DeviceError::Driver`] or [`DeviceError::Lost`] if the driver refuses.
+    pub fn new(config: &CudaConfig) -> Result<Self, DeviceError> {
+        let (gpu, found, info) = discover::find(config)?;
+        let opened = || {
+            // Retains the device's primary context and makes it current on this thread.
+            let context = Context::new(gpu)?;
+            Session::new(context, info.name.clone(), config.timeout)
+        };
+        let session = opened().map_err(|status: Status| {
+            let hint = match status.is_fatal() {
+                true => "; after a fault in this process, drop every device of this GPU first, or start the program again",
+                false => "",
+            };
+            no_device(format!("GPU {} cannot be opened: {}{hint}", info.name, status.explained()))
+        })?;
+        tracing::debug!(device = %info.name, driver = %info.driver, "opened");
+        Ok(CudaBackend {
+            info,
+            capability: found.capability,
+            state: Mutex::new(ManuallyDrop::new(State {
+                queue: Queue::default(),
+                modules: HashMap::new(),
+                buffers: HashMap::new(),
+                session,
+            })),
+        })
+    }
+
+    /// The GPU's compute capability: 9.0 is `(9, 0)`.
+    pub fn capability(&self) -> (u32, u32) {
+        self.capability
+    }
+
+    /// What the driver's compiler made of a kernel.
+    ///
+    /// # Errors
+    /// [`DeviceError::LayoutMismatch`] if the module has no such entry; [`DeviceError::Lost`],
+    /// [`DeviceError::Driver`].
+    pub fn function_info(
+        &self,
+        module: ModuleId,
+        entry: &str,
+    ) -> Result<FunctionInfo, DeviceError> {
+        let mut state = self.enter("asking for a kernel's properties")?;
+        let State {
+            modules, session, ..
+        } = &mut **state;
+        match modules.get_mut(&module.0) {
+            Some(loaded) => loaded.info(session, entry),
+            None => Err(foreign(entry, "its module")),
+        }
+    }
+
+    /// Free and total bytes of the GPU's memory, as the driver counts them.
+    ///
+    /// # Errors
+    /// [`DeviceError::Lost`], [`DeviceError::Driver`].
+    pub fn memory(&self) -> Result<(u64, u64), DeviceError> {
+        const DURING: &str = "asking for free memory";
+        let mut state = self.enter(DURING)?;
+        match mem_get_info() {
+            Ok((free, total)) => Ok((free as u64, total as u64)),
+            Err(error) => Err(state.session.fail("cuMemGetInfo", DURING, error)),
+        }
+    }
+
+    fn enter(
+        &self,
+        during: &'static str,
+    ) -> Result<MutexGuard<'_, ManuallyDrop<State>>, DeviceError> {
+        // A panic in another thread leaves nothing half done: the state changes after the driver's
+        // calls have succeeded.
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.session.enter(during)?;
+        Ok(state)
+    }
+
+    fn out_of_memory(&self, bytes: u64) -> DeviceError {
+        DeviceError::OutOfMemory {
+            device: self.info.name.clone(),
+            bytes,
+            why: match mem_get_info() {
+                Ok((free, total)) => format!("{free} of {total} bytes are free"),
+                Err(error) => Status::from(error).to_string(),
+            },
+        }
+    }
+}
+
+impl State {
+    /// The address of byte `offset` of a buffer, if `bytes` bytes from there are in it.
+    fn range(
+        &self,
+        what: &'static str,
+        buffer: BufferId,
+        offset: u64,
+        bytes: u64,
+    ) -> Result<u64, DeviceError> {
+        let end = offset.saturating_add(bytes);
+        let out = |room| DeviceError::OutOfRange {
+            what,
+            got: end,
+            room,
+        };
+        let found = self.buffers.get(&buffer.0).ok_or_else(|| out(0))?;
+        if end > found.bytes || offset % 4 != 0 || bytes % 4 != 0 {
+            return Err(out(found.bytes));
+        }
+        Ok(found.address + offset)
+    }
+
+    /// Looks up everything that a launch needs. `report` is the address of its report.
+    fn prepare<'a>(&mut self, launch: &Launch<'a>, report: u64) -> Result<Ready<'a>, DeviceError> {
+        let Some(module) = self.modules.get_mut(&launch.module.0) else {
+            return Err(foreign(launch.entry, "its module"));
+        };
+        let kernel = module.kernel(&mut self.session, launch.entry)?;
+        let (lanes, most) = (launch.config.block_dim, kernel.info.max_block_dim);
+        if lanes > most && most > 0 {
+            return Err(DeviceError::BadLaunch {
+                kernel: launch.entry.to_string(),
+                why: format!(
+                    "{lanes} lanes a block, with its {} registers a lane at most {most} fit on this GPU",
+                    kernel.info.registers
+                ),
+            });
+        }
+        for (buffer, offset, bytes) in launch.args.iter().filter_map(|arg| arg.binding()) {
+            match self.buffers.get(&buffer.0) {
+                None => return Err(foreign(launch.entry, "a buffer among its arguments")),
+                Some(found) if offset.saturating_add(bytes) > found.bytes => {
+                    return Err(DeviceError::BadLaunch {
+                        kernel: launch.entry.to_string(),
+                        why: format!(
+                            "an argument of {bytes} bytes at {offset} reaches beyond its buffer of {} bytes",
+                            found.bytes
+                        ),
+                    });
+                }
+                Some(_) => {}
+            }
+        }
+        let address = |id: BufferId| self.buffers.get(&id.0).map_or(0, |found| found.address);
+        Ok(Ready {
+            entry: launch.entry,
+            kernel,
+            grid_dim: launch.config.grid_dim,
+            block_dim: launch.config.block_dim,
+            args: launch.arg_block(report, address)?,
+        })
+    }
+
+    /// Frees everything that can be freed without waiting for a lost device.
+    fn close(self) {
+        match self.session.loss() {
+            None => {}
+            Some(LossKind::Fault) => {
+                // The context takes the rest with it; each of its parts would only fail again.
+                std::mem::forget((self.queue, self.modules, self.buffers));
+                return self.session.abandon();
+            }
+            Some(LossKind::Hang) => return std::mem::forget(self),
+        }
+        if let Err(status) = self.session.make_current() {
+            tracing::warn!(%status, "the device could not be closed");
+            return std::mem::forget(self);
+        }
+        let State {
+            queue,
+            modules,
+            buffers,
+            session,
+        } = self;
+        let freed = buffers
+            .into_values()
+            // SAFETY: nothing runs: every call has waited for what it queued.
+            .try_for_each(|buffer| unsafe { buffer.free() })
+            .and(queue.close());
+        if let Err(status) = freed {
+            tracing::warn!(%status, "device memory could not be freed");
+        }
+        drop(modules);
+        drop(session);
+    }
+}
+
+/// The error for a launch with something of another device.
+fn foreign(kernel: &str, what: &str) -> DeviceError {
+    DeviceError::BadLaunch {
+        kernel: kernel.to_string(),
+        why: format!("{what} belongs to another device, or is gone"),
+    }
+}
+
+impl Backend for CudaBackend {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn alloc(&self, bytes: u64) -> Result<BufferId, DeviceError> {
+        const DURING: &str = "allocating a buffer";
+        if bytes > self.info.max_buffer_bytes {
+            return Err(DeviceError::TooLarge {
+                device: self.info.name.clone(),
+                bytes,
+                limit: self.info.max_buffer_bytes,
+                what: "all its memory",
+            });
+        }
+        let mut state = self.enter(DURING)?;
+        let allocation = match Allocation::new(bytes.max(4)) {
+            Ok(allocation) => allocation,
+            Err(Status::OUT_OF_MEMORY) => return Err(self.out_of_memory(bytes)),
+            Err(status) => return Err(state.session.fail("cuMemAlloc", DURING, status)),
+        };
+        let id = next_id();
+        state.buffers.insert(id, allocation);
+        Ok(BufferId(id))
+    }
+
+    fn dealloc(&self, buffer: BufferId) {
+        // After a loss the memory goes with the context, or cannot be freed at all.
+        let Ok(mut state) = self.enter("freeing a buffer") else {
+            return;
+        };
+        let Some(allocation) = state.buffers.remove(&buffer.0) else {
+            return;
+        };
+        // SAFETY: nothing runs: every call has waited for what it queued; the buffer is out of the
+        // table, so it is freed once.
+        if let Err(status) = unsafe { allocation.free() } {
+            let error = state.session.fail("cuMemFree", "freeing a buffer", status);
+            tracing::warn!(%error, "a buffer could not be freed");
+        }
+    }
+
+    fn write(&self, buffer: BufferId, offset: u64, data: &[u8]) -> Result<(), DeviceError> {
+        const DURING: &str = "a copy to the device";
+        let mut state = self.enter(DURING)?;
+        let address = state.range("write", buffer, offset, data.len() as u64)?;
+        if data.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: the range was checked to lie in the buffer.
+        let mut target = unsafe { bytes_at(address, data.len()) };
+        // SAFETY: `finish` waits for the copy, while `data` is borrowed.
+        unsafe { target.async_copy_from(data, &state.session.stream) }
+            .map_err(|error| state.session.fail("cuMemcpyHtoDAsync", DURING, error))?;
+        state.session.finish(DURING)
+    }
+
+    fn read(&self, buffer: BufferId, offset: u64, data: &mut [u8]) -> Result<(), DeviceError> {
+        const DURING: &str = "a copy from the device";
+        let mut state = self.enter(DURING)?;
+        let address = state.range("read", buffer, offset, data.len() as u64)?;
+        if data.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: the range was checked to lie in the buffer.
+        let source = unsafe { bytes_at(address, data.len()) };
+        // SAFETY: `finish` waits for the copy, while `data` is borrowed.
+        unsafe { source.async_copy_to(data, &state.session.stream) }
+            .map_err(|error| state.session.fail("cuMemcpyDtoHAsync", DURING, error))?;
+        state.session.finish(DURING)
+    }
+
+    fn fill(
+        &self,
+        buffer: BufferId,
+        offset: u64,
+        words: u64,
+        value: u32,
+    ) -> Result<(), DeviceError> {
+        const DURING: &str = "filling a buffer";
+        let mut state = self.enter(DURING)?;
+        let address = state.range("fill", buffer, offset, words.saturating_mul(4))?;
+        if words == 0 {
+            return Ok(());
+        }
+        // SAFETY: the range was checked to lie in the buffer, so its length fits a usize.
+        let mut target = unsafe {
+            DeviceSlice::from_raw_parts_mut(DevicePointer::<u32>::from_raw(address), words as usize)
+        };
+        // SAFETY: the memory is the device's alone, and `finish` waits.
+        unsafe { target.set_32_async(value, &state.session.stream) }
+            .map_err(|error| state.session.fail("cuMemsetD32Async", DURING, error))?;
+        state.session.finish(DURING)
+    }
+
+    fn load(&self, image: &KernelImage) -> Result<ModuleId, DeviceError> {
+        let mut state = self.enter("loading kernels")?;
+        if let Some((id, _)) = state.modules.iter().find(|(_, loaded)| loaded.is(image)) {
+            return Ok(ModuleId(*id));
+        }
+        let loaded = Loaded::new(&mut state.session, image, self.capability)?;
+        let id = next_id();
+        state.modules.insert(id, loaded);
+        Ok(ModuleId(id))
+    }
+
+    fn submit(&self, launches: &[Launch<'_>]) -> Result<Vec<LaunchReport>, DeviceError> {
+        let (blocks, lanes) = (self.info.max_grid_dim, self.info.max_block_dim);
+        for launch in launches {
+            launch.config.check(launch.entry, blocks, lanes)?;
+        }
+        let mut state = self.enter("launching kernels")?;
+        if launches.is_empty() {
+            return Ok(Vec::new());
+        }
+        let state = &mut **state;
+        let reports = match state.queue.reserve(launches.len()) {
+            Ok(address) => address,
+            Err(Status::OUT_OF_MEMORY) => {
+                return Err(self.out_of_memory(launches.len() as u64 * 32));
+            }
+            Err(status) => {
+                return Err(state
+                    .session
+                    .fail("cuMemAlloc", "allocating launch reports", status));
+            }
+        };
+        let batch = launches
+            .iter()
+            .enumerate()
+            .map(|(at, launch)| state.prepare(launch, report_address(reports, at)))
+            .collect::<Result<Vec<_>, _>>()?;
+        // SAFETY: kernels and stream are of the current context; that arguments match the kernel's
+        // parameters is the promise of `Prepared::new`, their ranges were checked above, and their
+        // buffers live as long as `launches`, beyond the end of this call.
+        unsafe { state.queue.run(&mut state.session, &batch, reports) }
+    }
+}
+
+/// `len` bytes of device memory.
+///
+/// # Safety
+/// They lie in one allocation of the current context.
+unsafe fn bytes_at(address: u64, len: usize) -> DeviceSlice<u8> {
+    // SAFETY: the caller's promise.
+    unsafe { DeviceSlice::from_raw_parts_mut(DevicePointer::from_raw(address), len) }
+}
+
+impl Drop for CudaBackend {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: taken once, here, and never used again.
+        unsafe { ManuallyDrop::take(state) }.close();
+    }
+}
+
+impl fmt::Debug for CudaBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CudaBackend")
+            .field("info", &self.info)
+            .field("capability", &self.capability)
+            .finish_non_exhaustive()
+    }
+}

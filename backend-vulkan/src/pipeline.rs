@@ -1,0 +1,302 @@
+//! Modules, and the pipelines made of them: one per entry and block size.
+
+use crate::error::describe;
+use crate::gpu::Gpu;
+use crate::isolate::isolate;
+use crate::memory::fresh_id;
+use crate::spirv::{Entry, Module};
+use ash::vk;
+use spirv::Capability;
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::Arc;
+use warpheap_api::abi::ARG_WORDS;
+use warpheap_api::host::{DeviceError, KernelImage, Launch, ModuleId};
+
+const FORMAT: &str = "SPIR-V";
+
+/// How kernels with a number of bindings see their arguments.
+#[derive(Clone, Copy)]
+pub(crate) struct Layout {
+    pub(crate) set: vk::DescriptorSetLayout,
+    pub(crate) pipeline: vk::PipelineLayout,
+}
+
+/// A pipeline that is ready to be bound.
+#[derive(Clone, Copy)]
+pub(crate) struct Built {
+    pub(crate) pipeline: vk::Pipeline,
+    pub(crate) layout: Layout,
+}
+
+/// What a pipeline is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    module: u64,
+    entry: &'static str,
+    block_dim: u32,
+    bindings: u32,
+}
+
+/// All modules and pipelines of a device.
+pub(crate) struct Pipelines {
+    modules: HashMap<u64, Module>,
+    layouts: HashMap<u32, Layout>,
+    built: HashMap<Key, vk::Pipeline>,
+    cache: vk::PipelineCache,
+    gpu: Arc<Gpu>,
+}
+
+impl Pipelines {
+    pub(crate) fn new(gpu: &Arc<Gpu>) -> Result<Self, DeviceError> {
+        let info = vk::PipelineCacheCreateInfo::default();
+        // SAFETY: the device is alive.
+        let cache = unsafe { gpu.device.create_pipeline_cache(&info, None) };
+        Ok(Pipelines {
+            modules: HashMap::new(),
+            layouts: HashMap::new(),
+            built: HashMap::new(),
+            cache: gpu.check("vkCreatePipelineCache", cache)?,
+            gpu: gpu.clone(),
+        })
+    }
+
+    /// Loads the SPIR-V of an image; the same words get the same id.
+    pub(crate) fn load(&mut self, image: &KernelImage) -> Result<ModuleId, DeviceError> {
+        let Some(bytes) = image.spirv else {
+            return Err(DeviceError::NoImage {
+                module: image.name.to_string(),
+                format: FORMAT,
+                feature: "vulkan",
+            });
+        };
+        let damaged = |what| DeviceError::Driver {
+            device: self.gpu.limits.name.clone(),
+            call: "loading a module",
+            what: format!("the SPIR-V of `{}` cannot be used: {what}", image.name),
+        };
+        let module = Module::parse(bytes).map_err(damaged)?;
+        let missing = module.missing_capabilities(|capability| self.has(capability));
+        if !missing.is_empty() {
+            return Err(damaged(format!(
+                "it needs {}, which the device does not have",
+                missing.join(", ")
+            )));
+        }
+        let same = |(_, other): &(&u64, &Module)| other.words == module.words;
+        if let Some((id, _)) = self.modules.iter().find(same) {
+            return Ok(ModuleId(*id));
+        }
+        let id = fresh_id();
+        self.modules.insert(id, module);
+        Ok(ModuleId(id))
+    }
+
+    /// The pipeline of a launch with `buffers` buffers besides the report.
+    pub(crate) fn get(&mut self, launch: &Launch<'_>, buffers: u32) -> Result<Built, DeviceError> {
+        let bindings = buffers + 1;
+        let key = Key {
+            module: launch.module.0,
+            entry: launch.entry,
+            block_dim: launch.config.block_dim,
+            bindings,
+        };
+        let layout = self.layout(bindings, launch.entry)?;
+        if let Some(&pipeline) = self.built.get(&key) {
+            return Ok(Built { pipeline, layout });
+        }
+        let pipeline = self.build(launch, bindings, layout)?;
+        self.built.insert(key, pipeline);
+        Ok(Built { pipeline, layout })
+    }
+
+    fn build(
+        &self,
+        launch: &Launch<'_>,
+        bindings: u32,
+        layout: Layout,
+    ) -> Result<vk::Pipeline, DeviceError> {
+        let Some(module) = self.modules.get(&launch.module.0) else {
+            return Err(bad(
+                launch.entry,
+                format!(
+                    "the module `{}` is not loaded on this device",
+                    launch.module_name
+                ),
+            ));
+        };
+        let mismatch = |why| DeviceError::LayoutMismatch {
+            module: launch.module_name.to_string(),
+            format: FORMAT,
+            entry: launch.entry.to_string(),
+            why,
+        };
+        let entry = module.entry(launch.entry);
+        let entry = entry.ok_or_else(|| mismatch(module.why_missing(launch.entry)))?;
+        check_bindings(entry, bindings)?;
+        let words = isolate(module, entry, launch.config.block_dim)
+            .ok_or_else(|| bad(&entry.name, "its SPIR-V states no LocalSize".to_string()))?;
+        self.compile(&words, entry, launch.config.block_dim, layout)
+    }
+
+    fn compile(
+        &self,
+        words: &[u32],
+        entry: &Entry,
+        block_dim: u32,
+        layout: Layout,
+    ) -> Result<vk::Pipeline, DeviceError> {
+        let device = &self.gpu.device;
+        let name = CString::new(entry.name.as_str())
+            .map_err(|_| bad(&entry.name, "its name holds a zero byte".to_string()))?;
+        let info = vk::ShaderModuleCreateInfo::default().code(words);
+        // SAFETY: words of a module that was read to its end; its capabilities are enabled. That the
+        // code in it is valid is the promise of whoever made the image.
+        let shader = unsafe { device.create_shader_module(&info, None) };
+        let shader = self.gpu.check("vkCreateShaderModule", shader)?;
+
+        let limits = &self.gpu.limits;
+        let mut width = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default()
+            .required_subgroup_size(limits.warp_width);
+        let mut stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(shader)
+            .name(&name);
+        if limits.full_subgroups && block_dim % limits.warp_width == 0 {
+            // Then lane i of a subgroup is thread i of its stretch of the block.
+            stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS);
+        }
+        if limits.pin_width {
+            stage = stage.push_next(&mut width);
+        }
+        let info = vk::ComputePipelineCreateInfo::default()
+            .layout(layout.pipeline)
+            .stage(stage);
+        // SAFETY: layout, module and name are valid for the call; the layout has every binding that
+        // the entry declares, and its push constants are a whole argument block.
+        let made = unsafe { device.create_compute_pipelines(self.cache, &[info], None) };
+        // SAFETY: made above; a pipeline does not need its module any more.
+        unsafe { device.destroy_shader_module(shader, None) };
+        match made {
+            Ok(pipelines) => Ok(pipelines.first().copied().unwrap_or_default()),
+            Err((_, error)) => Err(DeviceError::Driver {
+                device: limits.name.clone(),
+                call: "vkCreateComputePipelines",
+                what: format!(
+                    "`{}` with {block_dim} lanes a block: {}",
+                    entry.name,
+                    describe(error)
+                ),
+            }),
+        }
+    }
+
+    fn layout(&mut self, bindings: u32, entry: &str) -> Result<Layout, DeviceError> {
+        if let Some(&layout) = self.layouts.get(&bindings) {
+            return Ok(layout);
+        }
+        let most = self.gpu.limits.max_storage_buffers;
+        if bindings > most {
+            return Err(bad(
+                entry,
+                format!("it takes {bindings} buffers with its report, the device allows {most}"),
+            ));
+        }
+        let compute = vk::ShaderStageFlags::COMPUTE;
+        let slots: Vec<_> = (0..bindings)
+            .map(|binding| {
+                vk::DescriptorSetLayoutBinding::default()
+                    .binding(binding)
+                    .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                    .descriptor_count(1)
+                    .stage_flags(compute)
+            })
+            .collect();
+        let device = &self.gpu.device;
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&slots);
+        // SAFETY: the device is alive, `slots` outlives the call.
+        let set = unsafe { device.create_descriptor_set_layout(&info, None) };
+        let set = self.gpu.check("vkCreateDescriptorSetLayout", set)?;
+        let sets = [set];
+        let push = [vk::PushConstantRange::default()
+            .stage_flags(compute)
+            .size(ARG_WORDS as u32 * 4)];
+        let info = vk::PipelineLayoutCreateInfo::default()
+            .set_layouts(&sets)
+            .push_constant_ranges(&push);
+        // SAFETY: as above; every device has 128 bytes of push constants.
+        let pipeline = unsafe { device.create_pipeline_layout(&info, None) };
+        let pipeline = pipeline.inspect_err(|_| {
+            // SAFETY: made above, used by nothing.
+            unsafe { device.destroy_descriptor_set_layout(set, None) }
+        });
+        let pipeline = self.gpu.check("vkCreatePipelineLayout", pipeline)?;
+        let layout = Layout { set, pipeline };
+        self.layouts.insert(bindings, layout);
+        Ok(layout)
+    }
+
+    /// Whether a capability is enabled; `None` for those that this backend does not know.
+    fn has(&self, capability: Capability) -> Option<bool> {
+        let features = self.gpu.limits.features;
+        Some(match capability {
+            Capability::Int64 => features.int64,
+            Capability::Int16 => features.int16,
+            Capability::Int8 => features.int8,
+            Capability::Float64 => features.float64,
+            Capability::Float16 => features.float16,
+            Capability::Int64Atomics => features.int64_atomics,
+            Capability::StorageBuffer8BitAccess => features.storage8,
+            Capability::StorageBuffer16BitAccess => features.storage16,
+            Capability::PhysicalStorageBufferAddresses
+            | Capability::VariablePointers
+            | Capability::VariablePointersStorageBuffer => false,
+            _ => return None,
+        })
+    }
+}
+
+impl Drop for Pipelines {
+    fn drop(&mut self) {
+        let device = &self.gpu.device;
+        // SAFETY: made from this device, destroyed once; nothing runs (the backend leaks itself
+        // otherwise).
+        unsafe {
+            for &pipeline in self.built.values() {
+                device.destroy_pipeline(pipeline, None);
+            }
+            for layout in self.layouts.values() {
+                device.destroy_pipeline_layout(layout.pipeline, None);
+                device.destroy_descriptor_set_layout(layout.set, None);
+            }
+            device.destroy_pipeline_cache(self.cache, None);
+        }
+    }
+}
+
+fn check_bindings(entry: &Entry, bindings: u32) -> Result<(), DeviceError> {
+    if entry.other_sets {
+        return Err(bad(
+            &entry.name,
+            "it declares buffers outside descriptor set 0".to_string(),
+        ));
+    }
+    if entry.bindings > bindings {
+        return Err(bad(
+            &entry.name,
+            format!(
+                "it declares {} buffers with its report, the launch brings {bindings}: the arguments \
+                 are not those of this kernel",
+                entry.bindings
+            ),
+        ));
+    }
+    Ok(())
+}
+
+fn bad(kernel: &str, why: String) -> DeviceError {
+    DeviceError::BadLaunch {
+        kernel: kernel.to_string(),
+        why,
+    }
+}
