@@ -31,7 +31,8 @@ use syn::parse_macro_input;
 /// `Result<(), AllocError>`; errors are counted and reach the host with the place of the first.
 ///
 /// A kernel with a heap says which allocators it is compiled for: `allocators = all` for the
-/// library's list, or a list of types, `allocators = [ScatterAlloc, Counted<Bump>]`.
+/// library's list, `allocators = Counted<all>` for the same list in an adaptor, or a list of types,
+/// `allocators = [ScatterAlloc, Counted<Bump>]`.
 ///
 /// On the host it becomes a method of the crate's `Kernels` (see `device_module!`): the pool if there
 /// is one, then the `LaunchConfig`, then the other arguments in order: a `&DeviceVec<T>` for a slice,

@@ -16,7 +16,8 @@ pub struct Options {
 }
 
 enum Allocators {
-    All,
+    /// The library's list, each wrapped in this adaptor if there is one.
+    All { adaptor: Option<Ident> },
     These(Punctuated<Type, Token![,]>),
 }
 
@@ -29,7 +30,8 @@ impl Parse for Options {
         if key != "allocators" {
             return Err(Error::new_spanned(
                 key,
-                "unknown setting: `allocators = all` or `allocators = [A, B]` is what there is",
+                "unknown setting: `allocators = all`, `allocators = Counted<all>` or \
+                 `allocators = [A, B]` is what there is",
             ));
         }
         input.parse::<Token![=]>()?;
@@ -46,13 +48,24 @@ impl Parse for Options {
             Allocators::These(list)
         } else {
             let word: Ident = input.parse()?;
-            if word != "all" {
+            let wrapped = input.peek(Token![<]);
+            let all = if wrapped {
+                input.parse::<Token![<]>()?;
+                let all: Ident = input.parse()?;
+                input.parse::<Token![>]>()?;
+                all
+            } else {
+                word.clone()
+            };
+            if all != "all" {
                 return Err(Error::new_spanned(
-                    word,
-                    "write `all` or a list in brackets, `[ScatterAlloc, Bump]`",
+                    all,
+                    "write `all`, `Counted<all>` or a list in brackets, `[ScatterAlloc, Bump]`",
                 ));
             }
-            Allocators::All
+            Allocators::All {
+                adaptor: wrapped.then_some(word),
+            }
         };
         if !input.is_empty() {
             return Err(input.error("nothing may follow the allocators"));
@@ -174,14 +187,18 @@ impl Kernel {
         };
         match &self.allocators {
             None => vec![one(kernel, None)],
-            Some(Allocators::All) => ALL_ALLOCATORS
+            Some(Allocators::All { adaptor }) => ALL_ALLOCATORS
                 .iter()
                 .map(|name| {
                     let ident = format_ident!("{name}");
-                    one(
-                        format!("{kernel}__{name}"),
-                        Some(quote!(#rt::alloc::#ident)),
-                    )
+                    let allocator = quote!(#rt::alloc::#ident);
+                    match adaptor {
+                        None => one(format!("{kernel}__{name}"), Some(allocator)),
+                        Some(adaptor) => one(
+                            format!("{kernel}__{adaptor}_{name}"),
+                            Some(quote!(#rt::adaptor::#adaptor<#allocator>)),
+                        ),
+                    }
                 })
                 .collect(),
             Some(Allocators::These(list)) => list

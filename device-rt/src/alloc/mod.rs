@@ -9,6 +9,15 @@ pub use bump::Bump;
 
 use warpheap_api::{AllocError, HeapMemory, header};
 
+/// Calls the macro `then` with the names of the library's allocators, separated by commas: the list of
+/// `#[kernel(allocators = all)]`, for host code that does something for each of them.
+#[macro_export]
+macro_rules! for_each_allocator {
+    ($then:ident) => {
+        $then! { Bump }
+    };
+}
+
 /// Counts a failed request in the heap header and passes the cause on.
 #[inline(always)]
 pub(crate) fn fail<M: HeapMemory, T>(memory: M, cause: AllocError) -> Result<T, AllocError> {
