@@ -89,13 +89,26 @@ pub fn enters(
     block < grid_dim
 }
 
+/// What a slice consists of. Only the two conversions from and to a slice in one function fold to
+/// nothing; indexing with a range computes an address that the compiler cannot make a slice of.
+struct Parts {
+    base: *mut (),
+    len: usize,
+}
+
 /// The first elements of a bound buffer, as many as the arguments at `at` say: an empty slice is
 /// bound to a buffer that is not empty.
 #[inline(always)]
 pub fn bounded<'a, T>(buffer: &'a mut [T], args: &ArgBlock, at: usize) -> &'a mut [T] {
     let len = args.words[at + 2] as usize;
+    // SAFETY: a slice is its address and its length.
+    let whole: Parts = unsafe { core::mem::transmute(buffer) };
+    let part = Parts {
+        base: whole.base,
+        len,
+    };
     // SAFETY: the host bound a buffer of at least this length.
-    unsafe { buffer.get_unchecked_mut(..len) }
+    unsafe { core::mem::transmute(part) }
 }
 
 macro_rules! places {
