@@ -4,8 +4,9 @@ use crate::config::CudaConfig;
 use crate::discover;
 use crate::memory::Allocation;
 use crate::module::{FunctionInfo, Loaded};
-use crate::queue::{Queue, Ready, report_address};
-use crate::session::{LossKind, Session};
+use crate::queue::{Queue, report_address};
+use crate::session::Session;
+use crate::state::{State, foreign};
 use crate::status::{Status, no_device};
 use cust::context::Context;
 use cust::memory::{AsyncCopyDestination, DevicePointer, DeviceSlice, mem_get_info};
@@ -26,14 +27,6 @@ pub struct CudaBackend {
     state: Mutex<ManuallyDrop<State>>,
 }
 
-/// Everything that calls share, in the order in which it is dropped.
-struct State {
-    queue: Queue,
-    modules: HashMap<u64, Loaded>,
-    buffers: HashMap<u64, Allocation>,
-    session: Session,
-}
-
 /// Names buffers and modules. Shared by all backends of the process, so that what belongs to another
 /// device is unknown here and not mistaken for something else.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
@@ -43,7 +36,8 @@ fn next_id() -> u64 {
 }
 
 impl CudaBackend {
-    /// Opens a GPU, without trying whether it computes right: [`open`](crate::open) does that.
+    /// Opens a GPU, without trying whether it computes right: the self-test of whoever opens it for
+    /// users does that.
     ///
     /// # Errors
     /// [`DeviceError::NoDevice`] with what to do if there is no driver or no such GPU;
@@ -133,111 +127,6 @@ impl CudaBackend {
                 Err(error) => Status::from(error).to_string(),
             },
         }
-    }
-}
-
-impl State {
-    /// The address of byte `offset` of a buffer, if `bytes` bytes from there are in it.
-    fn range(
-        &self,
-        what: &'static str,
-        buffer: BufferId,
-        offset: u64,
-        bytes: u64,
-    ) -> Result<u64, DeviceError> {
-        let end = offset.saturating_add(bytes);
-        let out = |room| DeviceError::OutOfRange {
-            what,
-            got: end,
-            room,
-        };
-        let found = self.buffers.get(&buffer.0).ok_or_else(|| out(0))?;
-        if end > found.bytes || offset % 4 != 0 || bytes % 4 != 0 {
-            return Err(out(found.bytes));
-        }
-        Ok(found.address + offset)
-    }
-
-    /// Looks up everything that a launch needs. `report` is the address of its report.
-    fn prepare<'a>(&mut self, launch: &Launch<'a>, report: u64) -> Result<Ready<'a>, DeviceError> {
-        let Some(module) = self.modules.get_mut(&launch.module.0) else {
-            return Err(foreign(launch.entry, "its module"));
-        };
-        let kernel = module.kernel(&mut self.session, launch.entry)?;
-        let (lanes, most) = (launch.config.block_dim, kernel.info.max_block_dim);
-        if lanes > most && most > 0 {
-            return Err(DeviceError::BadLaunch {
-                kernel: launch.entry.to_string(),
-                why: format!(
-                    "{lanes} lanes a block, with its {} registers a lane at most {most} fit on this GPU",
-                    kernel.info.registers
-                ),
-            });
-        }
-        for (buffer, offset, bytes) in launch.args.iter().filter_map(|arg| arg.binding()) {
-            match self.buffers.get(&buffer.0) {
-                None => return Err(foreign(launch.entry, "a buffer among its arguments")),
-                Some(found) if offset.saturating_add(bytes) > found.bytes => {
-                    return Err(DeviceError::BadLaunch {
-                        kernel: launch.entry.to_string(),
-                        why: format!(
-                            "an argument of {bytes} bytes at {offset} reaches beyond its buffer of {} bytes",
-                            found.bytes
-                        ),
-                    });
-                }
-                Some(_) => {}
-            }
-        }
-        let address = |id: BufferId| self.buffers.get(&id.0).map_or(0, |found| found.address);
-        Ok(Ready {
-            entry: launch.entry,
-            kernel,
-            grid_dim: launch.config.grid_dim,
-            block_dim: launch.config.block_dim,
-            args: launch.arg_block(report, address)?,
-        })
-    }
-
-    /// Frees everything that can be freed without waiting for a lost device.
-    fn close(self) {
-        match self.session.loss() {
-            None => {}
-            Some(LossKind::Fault) => {
-                // The context takes the rest with it; each of its parts would only fail again.
-                std::mem::forget((self.queue, self.modules, self.buffers));
-                return self.session.abandon();
-            }
-            Some(LossKind::Hang) => return std::mem::forget(self),
-        }
-        if let Err(status) = self.session.make_current() {
-            tracing::warn!(%status, "the device could not be closed");
-            return std::mem::forget(self);
-        }
-        let State {
-            queue,
-            modules,
-            buffers,
-            session,
-        } = self;
-        let freed = buffers
-            .into_values()
-            // SAFETY: nothing runs: every call has waited for what it queued.
-            .try_for_each(|buffer| unsafe { buffer.free() })
-            .and(queue.close());
-        if let Err(status) = freed {
-            tracing::warn!(%status, "device memory could not be freed");
-        }
-        drop(modules);
-        drop(session);
-    }
-}
-
-/// The error for a launch with something of another device.
-fn foreign(kernel: &str, what: &str) -> DeviceError {
-    DeviceError::BadLaunch {
-        kernel: kernel.to_string(),
-        why: format!("{what} belongs to another device, or is gone"),
     }
 }
 

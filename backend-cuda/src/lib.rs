@@ -5,6 +5,7 @@
 //! | `config` | which GPU is opened, and how long its kernels may take |
 //! | `discover` | which GPUs there are |
 //! | `backend` | what a backend does, on top of the rest |
+//! | `state` | what all calls of a device share |
 //! | `session` | context, stream, waiting, and what is left after a fault |
 //! | `memory` | buffers at aligned addresses |
 //! | `module`, `ptx`, `cubin` | kernels: loaded, missing, and how large |
@@ -13,6 +14,22 @@
 //!
 //! Everything runs on one stream per device in the device's primary context; every call makes that
 //! context current on its thread and ends when its effect has happened.
+//!
+//! # Building and linking
+//!
+//! `cust` links the driver's library, `libcuda`, and its build script ends with "Could not find a cuda
+//! installation" where it finds neither a CUDA toolkit nor the folder that `CUDA_LIBRARY_PATH` names.
+//! There are two ways to get one:
+//!
+//! * `cargo xtask cuda-stub` makes a static `libcuda.a` in `target/cuda-stub`, where this workspace's
+//!   cargo configuration looks for it. It needs no toolkit, and it loads the driver's own `libcuda.so.1`
+//!   on the first call. A program that was linked so *starts on any machine*: without a driver,
+//!   [`enumerate`] and [`open_unchecked`] return [`DeviceError::NoDevice`] and the other backends work.
+//! * With a CUDA toolkit alone, the program is linked to `libcuda.so.1` itself. It then *does not start*
+//!   on a machine without an NVIDIA driver ("error while loading shared libraries: libcuda.so.1"): give
+//!   such machines a program that was built without the feature `cuda`, or with the stub.
+//!
+//! A program outside this workspace uses the stub by setting `CUDA_LIBRARY_PATH` to its folder.
 
 mod backend;
 mod config;
@@ -24,6 +41,7 @@ mod module;
 mod ptx;
 mod queue;
 mod session;
+mod state;
 mod status;
 
 pub use backend::CudaBackend;

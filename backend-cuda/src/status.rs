@@ -96,6 +96,8 @@ impl From<CudaError> for Status {
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match driver::describe(self.0) {
+            // What stands in for a missing driver has one text for both.
+            Some((name, text)) if name == text => write!(f, "{text} ({})", self.0),
             Some((name, text)) => write!(f, "{text} ({name}, {})", self.0),
             None => write!(f, "CUDA error {}", self.0),
         }
