@@ -134,10 +134,7 @@ mod tests {
         assert_eq!(table.remove(1, 64), Ok(()));
         assert_eq!(table.remove(1, 64), Err(BadBlock::NotLive(None)));
         assert_eq!(table.insert(1, None, 64, 32), Ok(()));
-        assert_eq!(
-            table.remove(1, 80),
-            Err(BadBlock::NotLive(Some((64, 32))))
-        );
+        assert_eq!(table.remove(1, 80), Err(BadBlock::NotLive(Some((64, 32)))));
         table.clear(1);
         assert_eq!(table.insert(1, None, 80, 32), Ok(()));
     }

@@ -3,6 +3,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::HashMap;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
 use warpheap_api::host::DeviceError;
 
 /// Every buffer begins at a multiple of this.
@@ -11,6 +12,9 @@ const ALIGN: usize = 64 << 10;
 /// The largest buffer, in bytes.
 pub(crate) const MOST_BYTES: u64 = 64 << 30;
 
+/// Names of buffers differ between devices too, so that a buffer of another one is noticed.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
 /// All buffers of one device.
 #[derive(Debug)]
 pub(crate) struct Memory {
@@ -18,7 +22,6 @@ pub(crate) struct Memory {
     /// Bytes that all buffers together may have; 0 for unknown.
     limit: u64,
     used: u64,
-    next: u64,
     buffers: HashMap<u64, Area>,
 }
 
@@ -92,7 +95,6 @@ impl Memory {
             device,
             limit,
             used: 0,
-            next: 1,
             buffers: HashMap::new(),
         }
     }
@@ -121,8 +123,7 @@ impl Memory {
         let Some(area) = Area::new(bytes) else {
             return Err(out_of_memory("the operating system refused".into()));
         };
-        let id = self.next;
-        self.next += 1;
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
         self.used += bytes;
         self.buffers.insert(id, area);
         Ok(id)
@@ -233,7 +234,13 @@ mod tests {
         let mut data = [0u8; 8];
         assert!(memory.read(id, 0, &mut data).is_ok());
         assert_eq!(data, [0, 0, 0, 0, 7, 0, 0, 0]);
-        for (offset, words) in [(8, 3), (20, 0), (0, u64::MAX / 2), (u64::MAX - 3, 1), (2, 1)] {
+        for (offset, words) in [
+            (8, 3),
+            (20, 0),
+            (0, u64::MAX / 2),
+            (u64::MAX - 3, 1),
+            (2, 1),
+        ] {
             let error = memory.fill(id, offset, words, 0).expect_err("out of range");
             assert!(matches!(error, DeviceError::OutOfRange { .. }), "{error}");
         }

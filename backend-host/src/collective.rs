@@ -73,7 +73,8 @@ impl Op {
     /// What is wrong with this call by `lane` of a warp with the lanes `present`, if something is.
     #[inline]
     pub(crate) fn wrong(&self, lane: u32, present: u64) -> Option<String> {
-        let outside = self.kind == Kind::Shuffle && (self.source > 63 || self.mask >> self.source & 1 == 0);
+        let outside =
+            self.kind == Kind::Shuffle && (self.source > 63 || self.mask >> self.source & 1 == 0);
         if self.mask >> lane & 1 == 1 && self.mask & !present == 0 && !outside {
             return None;
         }
@@ -87,10 +88,7 @@ impl Op {
         if self.mask >> lane & 1 == 0 {
             format!("{name} over {mask}: the set does not contain the calling lane")
         } else if self.mask & !present != 0 {
-            format!(
-                "{name} over {mask}: the warp has only {}",
-                Lanes(present)
-            )
+            format!("{name} over {mask}: the warp has only {}", Lanes(present))
         } else {
             format!(
                 "{name} over {mask} from lane {}, which is not in the set",

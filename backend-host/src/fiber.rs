@@ -101,7 +101,11 @@ impl LaneStack {
         };
         // Stacks lie at multiples of a page. Lanes do the same things at the same depth, so without
         // different bases their hot lines would all fall into the same few sets of the cache.
-        let shift = if cfg!(windows) { 0 } else { (lane as usize % 32) * 128 };
+        let shift = if cfg!(windows) {
+            0
+        } else {
+            (lane as usize % 32) * 128
+        };
         let base = StackPointer::new(inner.base().get() - shift).unwrap_or(inner.base());
         Ok(LaneStack { inner, base })
     }

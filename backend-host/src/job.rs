@@ -111,8 +111,8 @@ impl Job {
     }
 
     /// What stopped the launch, if something did.
-    pub(crate) fn error(self) -> Option<DeviceError> {
-        let error = self.error.into_inner();
-        error.unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn error(&self) -> Option<DeviceError> {
+        let mut error = self.error.lock().unwrap_or_else(PoisonError::into_inner);
+        error.take()
     }
 }

@@ -143,9 +143,6 @@ impl Warp {
         self.lanes[lane as usize].slot.get()
     }
 
-    pub(crate) fn number(&self) -> u64 {
-        self.number.get()
-    }
     pub(crate) fn present(&self) -> u64 {
         self.present.get()
     }
@@ -297,7 +294,8 @@ impl Warp {
         let Wait::Active(site) = self.wait(lane) else {
             return 0;
         };
-        let same = |other| matches!(self.wait(other), Wait::Active(at) if ptr::eq(at, site) || at == site);
+        let same =
+            |other| matches!(self.wait(other), Wait::Active(at) if ptr::eq(at, site) || at == site);
         let group = lanes(self.at_active.get()).filter(|&other| same(other));
         group.fold(0, |set, other| set | 1 << other)
     }

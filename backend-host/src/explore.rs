@@ -1,0 +1,124 @@
+//! Explore mode: one OS thread runs all lanes; the scheduler says which, step by step.
+
+use crate::HostConfig;
+use crate::describe::describe;
+use crate::job::Job;
+use crate::schedule::{Scheduler, Seat};
+use crate::team::{Alone, Team};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::thread;
+
+/// Runs the launch, which is number `number` of its device, as `seed` says.
+pub(crate) fn explore(job: &Arc<Job>, config: &HostConfig, seed: u64, number: u64) {
+    let run = || match Explorer::new(job, config, seed, number) {
+        Ok(mut explorer) => explorer.run(),
+        Err(error) => job.no_stack(&error),
+    };
+    if !thread::panicking() {
+        return run();
+    }
+    // A thread that is unwinding cannot run lanes, see `simt`.
+    thread::scope(|scope| {
+        let name = thread::Builder::new().name("warpheap-host".into());
+        if let Err(error) = name.spawn_scoped(scope, run) {
+            job.fail(&format!("no thread could be started to run it: {error}"));
+        }
+    });
+}
+
+struct Explorer<'a> {
+    // Dropped in this order: lanes that the teams unwind may still call the emulator.
+    teams: Vec<Team>,
+    /// What the lanes of each team can do.
+    seats: Vec<Seat>,
+    scheduler: Rc<Scheduler>,
+    job: &'a Job,
+    _alone: Alone,
+}
+
+impl<'a> Explorer<'a> {
+    fn new(
+        job: &'a Arc<Job>,
+        config: &HostConfig,
+        seed: u64,
+        number: u64,
+    ) -> std::io::Result<Self> {
+        let count = job.warps().min(config.window as u64) as usize;
+        let scheduler = Rc::new(Scheduler::new(seed, number, count, config.max_steps));
+        let alone = Alone::new();
+        let team = |seat| Team::new(job, Some((scheduler.clone(), seat)));
+        Ok(Explorer {
+            teams: (0..count).map(team).collect::<Result<_, _>>()?,
+            seats: vec![Seat::default(); count],
+            scheduler,
+            job,
+            _alone: alone,
+        })
+    }
+
+    fn run(&mut self) {
+        for seat in 0..self.teams.len() {
+            self.fill(seat);
+        }
+        while let Some((seat, lane)) = self.scheduler.next(&self.seats) {
+            self.go_on(seat, lane);
+            if self.scheduler.gave_up() {
+                self.give_up(seat, lane);
+            }
+            if self.job.stopped() {
+                return self.teams.iter_mut().for_each(Team::cancel);
+            }
+            self.look(seat);
+        }
+    }
+
+    /// The next warp of the launch, if there is one, takes the seat.
+    fn fill(&mut self, seat: usize) {
+        self.seats[seat] = Seat::default();
+        if let Some(number) = self.job.take(1).next() {
+            self.scheduler.seated(seat);
+            let warp = &self.teams[seat].warp;
+            warp.begin(number);
+            self.seats[seat].runnable = warp.runnable();
+        }
+    }
+
+    /// Lets a lane run until it leaves or is made to.
+    fn go_on(&mut self, seat: usize, lane: u32) {
+        let team = &mut self.teams[seat];
+        if team.warp.at_active() >> lane & 1 == 1 {
+            let group = team.warp.group_of(lane);
+            team.warp.release(self.scheduler.part(group, lane));
+        }
+        team.resume(lane);
+    }
+
+    /// Looks at what a warp can do after one of its lanes has run.
+    fn look(&mut self, seat: usize) {
+        let warp = &self.teams[seat].warp;
+        if warp.done() {
+            return self.fill(seat);
+        }
+        self.seats[seat] = Seat {
+            runnable: warp.runnable(),
+            at_active: warp.at_active(),
+        };
+        if self.seats[seat] == Seat::default() {
+            warp.diverged();
+        }
+    }
+
+    #[cold]
+    fn give_up(&self, seat: usize, lane: u32) {
+        let warp = &self.teams[seat].warp;
+        let steps = self.scheduler.max_steps();
+        warp.fail(
+            None,
+            &format!(
+                "deadlock or livelock: no lane has ended in {steps} steps; lane {lane} is running; {}",
+                describe(warp)
+            ),
+        );
+    }
+}
