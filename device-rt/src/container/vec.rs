@@ -130,8 +130,17 @@ impl<T: HeapData> HeapVec<T> {
 
     #[inline]
     fn grow<A: DeviceAlloc>(&mut self, heap: Heap<A>, additional: u32) -> Result<(), AllocError> {
-        let needed = self.len.saturating_add(additional);
-        let doubled = self.capacity.saturating_mul(2);
+        // By hand: SPIR-V has no saturating arithmetic. No heap has room for u32::MAX elements.
+        let needed = if additional > u32::MAX - self.len {
+            u32::MAX
+        } else {
+            self.len + additional
+        };
+        let doubled = if self.capacity > u32::MAX / 2 {
+            u32::MAX
+        } else {
+            self.capacity * 2
+        };
         let mut capacity = if doubled > needed { doubled } else { needed };
         if capacity < FIRST_CAPACITY {
             capacity = FIRST_CAPACITY;
