@@ -23,6 +23,8 @@ pub(crate) const MOST_GRANULES: u32 = 3 << 30;
 /// Requests of a warp above this many granules (1 MiB) go one by one through a compare-and-swap, so
 /// that the additions under way at any time stay below that room.
 const MOST_ADDED: u32 = 1 << 16;
+/// Greatest alignment. Not read from `CAPS` on the device, whose 64-bit size Vulkan may not have.
+const MAX_ALIGN: u32 = 1 << 16;
 /// Compare-and-swap attempts before a large request gives up.
 const ATTEMPTS: u32 = 4096;
 
@@ -74,7 +76,7 @@ unsafe impl DeviceAlloc for Bump {
     const NAME: &'static str = "Bump";
     const CAPS: Caps = Caps {
         frees: false,
-        max_align: 1 << 16,
+        max_align: MAX_ALIGN,
         max_size: MOST_GRANULES as u64 * 16,
     };
 
@@ -87,7 +89,7 @@ unsafe impl DeviceAlloc for Bump {
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let granules = layout::granules(layout);
         let align = layout::align_granules(layout);
-        if granules >= MOST_GRANULES || layout.align() > Self::CAPS.max_align as usize {
+        if granules >= MOST_GRANULES || layout.align() > MAX_ALIGN as usize {
             return fail(self.words, AllocError::Unsupported);
         }
         // Room to align within.

@@ -229,7 +229,7 @@ pub fn warp_barrier(_mask: LaneMask) {
         asm!(
             "%u32 = OpTypeInt 32 0",
             "%subgroup = OpConstant %u32 3",
-            "%semantics = OpConstant %u32 0x6048",
+            "%semantics = OpConstant %u32 24648",
             "OpMemoryBarrier %subgroup %semantics",
         );
     }
@@ -238,13 +238,13 @@ pub fn warp_barrier(_mask: LaneMask) {
 /// Release fence at device scope.
 #[inline(always)]
 pub fn release() {
-    // Release | UniformMemory | MakeAvailable.
+    // Release (0x4), UniformMemory (0x40), MakeAvailable (0x2000); numbers in assembly are decimal.
     // SAFETY: a barrier for memory has no preconditions.
     unsafe {
         asm!(
             "%u32 = OpTypeInt 32 0",
             "%device = OpConstant %u32 1",
-            "%semantics = OpConstant %u32 0x2044",
+            "%semantics = OpConstant %u32 8260",
             "OpMemoryBarrier %device %semantics",
         );
     }
@@ -253,13 +253,13 @@ pub fn release() {
 /// Acquire fence at device scope.
 #[inline(always)]
 pub fn acquire() {
-    // Acquire | UniformMemory | MakeVisible.
+    // Acquire (0x2), UniformMemory (0x40), MakeVisible (0x4000).
     // SAFETY: a barrier for memory has no preconditions.
     unsafe {
         asm!(
             "%u32 = OpTypeInt 32 0",
             "%device = OpConstant %u32 1",
-            "%semantics = OpConstant %u32 0x4042",
+            "%semantics = OpConstant %u32 16450",
             "OpMemoryBarrier %device %semantics",
         );
     }
