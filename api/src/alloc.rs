@@ -123,6 +123,24 @@ pub unsafe trait DeviceAlloc: Copy + 'static {
         layout: Layout,
         new_size: usize,
     ) -> Result<DevicePtr<u8>, AllocError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.move_block(ptr, layout, new_size) }
+    }
+
+    /// What [`realloc`](Self::realloc) does where a block cannot stay: malloc, copy, free.
+    ///
+    /// # Errors
+    /// As `realloc`.
+    ///
+    /// # Safety
+    /// As `realloc`.
+    #[inline(always)]
+    unsafe fn move_block(
+        self,
+        ptr: DevicePtr<u8>,
+        layout: Layout,
+        new_size: usize,
+    ) -> Result<DevicePtr<u8>, AllocError> {
         let moved = self.malloc(layout::aligned(new_size, layout.align()))?;
         let memory = self.memory();
         let kept = word_count(if new_size < layout.size() {

@@ -29,7 +29,7 @@ pub mod container;
 pub mod entry;
 mod heap;
 #[cfg(feature = "std")]
-mod host;
+pub mod host;
 pub mod sync;
 pub mod thread;
 

@@ -4,8 +4,10 @@
 //! `#[kernel(allocators = all)]`.
 
 pub(crate) mod bump;
+pub(crate) mod scatter;
 
 pub use bump::Bump;
+pub use scatter::ScatterAlloc;
 
 use warpheap_api::{AllocError, HeapMemory, header};
 
@@ -14,7 +16,7 @@ use warpheap_api::{AllocError, HeapMemory, header};
 #[macro_export]
 macro_rules! for_each_allocator {
     ($then:ident) => {
-        $then! { Bump }
+        $then! { Bump, ScatterAlloc }
     };
 }
 

@@ -2,3 +2,6 @@
 
 mod bump;
 mod counted;
+mod scatter;
+
+pub use scatter::ScatterConfig;

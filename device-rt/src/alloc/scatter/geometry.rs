@@ -1,0 +1,244 @@
+//! Where metadata and pages lie.
+//!
+//! | words from [`BLOCKS_WORD`] | content |
+//! |---|---|
+//! | 0 | super blocks in use |
+//! | 1 | the active super block (§5.1) |
+//! | 16.. | page usage table: two words a page, its state and its bits (§5.2) |
+//! | then | second bit level: one word for every 32 granules of a page |
+//! | then | full pages of each region (§5.4) |
+//! | then | full pages of each super block |
+//! | from granule `PARAM_DATA` | pages |
+
+use super::state::is_multi;
+use super::state::{chunk_of, count_of};
+use warpheap_api::{HeapParams, header};
+
+/// Parameter: granule of the first page, a multiple of a page.
+pub(crate) const PARAM_DATA: usize = 0;
+/// Parameter: number of pages.
+pub(crate) const PARAM_PAGES: usize = 1;
+/// Parameter: the sizes, see [`pack_shifts`].
+pub(crate) const PARAM_SHIFTS: usize = 2;
+/// Parameter: super blocks that are kept for runs.
+pub(crate) const PARAM_RESERVED: usize = 3;
+/// Parameter: `max_frag`, in 256ths.
+pub(crate) const PARAM_FRAG: usize = 4;
+/// Parameter: the fill level at which regions and super blocks are passed over, in 256ths.
+pub(crate) const PARAM_FILL: usize = 5;
+/// Parameter: `k_S` of Eq. 3.
+pub(crate) const PARAM_K_SIZE: usize = 6;
+/// Parameter: `k_mp` of Eq. 3.
+pub(crate) const PARAM_K_MP: usize = 7;
+
+/// Word: super blocks in use.
+pub(crate) const BLOCKS_WORD: usize = header::HEADER_WORDS;
+/// Word: the active super block.
+pub(super) const ACTIVE_WORD: usize = BLOCKS_WORD + 1;
+/// First word of the page usage table.
+const TABLE_WORD: usize = BLOCKS_WORD + 16;
+
+/// Granules of the largest page: 1024 chunks are what two levels of 32 bits count.
+pub(crate) const MAX_PAGE_GRANULES: u32 = 1024;
+
+/// The sizes as one word: binary logarithms of a page in granules, of a region in pages, and of a
+/// super block in pages.
+pub(crate) const fn pack_shifts(page: u32, region: u32, block: u32) -> u32 {
+    page | region << 8 | block << 16
+}
+
+/// First words of the tables of a heap, and the word behind them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tables {
+    /// Page usage table.
+    pub(crate) pages: usize,
+    /// Second bit level.
+    pub(crate) second: usize,
+    /// Full pages of each region.
+    pub(crate) regions: usize,
+    /// Full pages of each super block.
+    pub(crate) blocks: usize,
+    /// Behind the last table.
+    pub(crate) end: usize,
+}
+
+impl Tables {
+    /// The tables of a heap of `pages` pages with sizes as [`pack_shifts`] has them.
+    #[inline(always)]
+    pub(crate) const fn new(pages: u32, shifts: u32) -> Self {
+        let count = pages as usize;
+        let second = TABLE_WORD + 2 * count;
+        let regions = second + (count << (shifts & 0xff)) / 32;
+        let blocks = regions + groups(pages, shifts >> 8 & 0xff) as usize;
+        Tables {
+            pages: TABLE_WORD,
+            second,
+            regions,
+            blocks,
+            end: blocks + groups(pages, shifts >> 16) as usize,
+        }
+    }
+}
+
+/// Groups of `1 << shift` that hold `pages` pages.
+#[inline(always)]
+const fn groups(pages: u32, shift: u32) -> u32 {
+    (pages >> shift) + (pages & ((1 << shift) - 1) != 0) as u32
+}
+
+/// The layout of one heap.
+#[derive(Clone, Copy)]
+pub(super) struct Geometry {
+    /// Granule of the first page.
+    data: u32,
+    /// Number of pages.
+    pub(super) pages: u32,
+    shifts: u32,
+    /// Super blocks that are kept for runs.
+    pub(super) reserved: u32,
+    frag: u32,
+    fill: u32,
+    k_size: u32,
+    k_mp: u32,
+}
+
+impl Geometry {
+    #[inline(always)]
+    pub(super) fn new(params: HeapParams) -> Self {
+        Geometry {
+            data: params[PARAM_DATA],
+            pages: params[PARAM_PAGES],
+            shifts: params[PARAM_SHIFTS],
+            reserved: params[PARAM_RESERVED],
+            frag: params[PARAM_FRAG],
+            fill: params[PARAM_FILL],
+            k_size: params[PARAM_K_SIZE],
+            k_mp: params[PARAM_K_MP],
+        }
+    }
+
+    #[inline(always)]
+    fn page_shift(self) -> u32 {
+        self.shifts & 0xff
+    }
+    #[inline(always)]
+    fn region_shift(self) -> u32 {
+        self.shifts >> 8 & 0xff
+    }
+    #[inline(always)]
+    pub(super) fn block_shift(self) -> u32 {
+        self.shifts >> 16
+    }
+
+    /// Granules of a page.
+    #[inline(always)]
+    pub(super) fn page_granules(self) -> u32 {
+        1 << self.page_shift()
+    }
+    /// Pages of a full region.
+    #[inline(always)]
+    pub(super) fn region_pages(self) -> u32 {
+        1 << self.region_shift()
+    }
+    /// The first granule of a page.
+    #[inline(always)]
+    pub(super) fn page_granule(self, page: u32) -> u32 {
+        self.data + (page << self.page_shift())
+    }
+    /// The page that holds a granule.
+    #[inline(always)]
+    pub(super) fn page_of(self, granule: u32) -> u32 {
+        (granule - self.data) >> self.page_shift()
+    }
+    /// The granule's place in its page.
+    #[inline(always)]
+    pub(super) fn in_page(self, granule: u32) -> u32 {
+        (granule - self.data) & (self.page_granules() - 1)
+    }
+    /// The page's place in its super block.
+    #[inline(always)]
+    pub(super) fn page_in_block(self, page: u32) -> u32 {
+        page & ((1 << self.block_shift()) - 1)
+    }
+    /// Pages that hold so many granules.
+    #[inline(always)]
+    pub(super) fn pages_for(self, granules: u32) -> u32 {
+        groups(granules, self.page_shift())
+    }
+    /// Chunks of a page that is split into chunks of so many granules.
+    #[inline(always)]
+    pub(super) fn spots(self, chunk: u32) -> u32 {
+        self.page_granules() / chunk
+    }
+
+    #[inline(always)]
+    pub(super) fn state_word(self, page: u32) -> usize {
+        TABLE_WORD + 2 * page as usize
+    }
+    /// The page's bits in the page usage table: of its chunks if there are no more than 32,
+    /// otherwise a hint which words of the second level are full.
+    #[inline(always)]
+    pub(super) fn bits_word(self, page: u32) -> usize {
+        self.state_word(page) + 1
+    }
+    /// The page's first word of the second level.
+    #[inline(always)]
+    pub(super) fn second_word(self, page: u32) -> usize {
+        self.tables().second + ((page as usize) << self.page_shift()) / 32
+    }
+    #[inline(always)]
+    pub(super) fn region_word(self, page: u32) -> usize {
+        self.tables().regions + (page >> self.region_shift()) as usize
+    }
+    #[inline(always)]
+    pub(super) fn block_word(self, page: u32) -> usize {
+        self.tables().blocks + (page >> self.block_shift()) as usize
+    }
+    #[inline(always)]
+    fn tables(self) -> Tables {
+        Tables::new(self.pages, self.shifts)
+    }
+
+    /// Whether chunks of `chunk` granules may serve requests of `wanted`: not smaller, not larger
+    /// by more than `max_frag` (§6.1), and at multiples of the alignment.
+    #[inline(always)]
+    pub(super) fn fits(self, chunk: u32, wanted: u32, align: u32) -> bool {
+        chunk >= wanted && chunk * 256 <= wanted * self.frag && chunk & (align - 1) == 0
+    }
+
+    /// Whether nothing more can be reserved on a page in this state.
+    #[inline(always)]
+    pub(super) fn is_full(self, state: u32) -> bool {
+        let chunk = chunk_of(state);
+        if chunk == 0 || is_multi(state) {
+            return chunk != 0;
+        }
+        count_of(state) >= self.spots(chunk)
+    }
+
+    /// Whether so many full pages of so many are above the fill level.
+    #[inline(always)]
+    pub(super) fn above_level(self, full: u32, pages: u32) -> bool {
+        full * 256 >= pages * self.fill
+    }
+
+    /// Eq. 3 (§5.3), for chunks of `chunk` granules: where in a super block of `pages` pages the
+    /// requests of a block of lanes begin, if together they fill `footprint` pages.
+    ///
+    /// A block takes the place of the paper's multiprocessor: it runs on one, every target knows
+    /// its index, and blocks that follow each other begin elsewhere instead of on full pages. The
+    /// hash counts in footprints so that blocks that ask for the same size do not overlap.
+    #[inline(always)]
+    pub(super) fn hash(self, chunk: u32, block: u32, footprint: u32) -> u32 {
+        let bytes = chunk * 16;
+        let sum = bytes
+            .wrapping_mul(self.k_size)
+            .wrapping_add(block.wrapping_mul(self.k_mp));
+        let places = (1 << self.block_shift()) / footprint;
+        if places <= 1 {
+            0
+        } else {
+            sum % places * footprint
+        }
+    }
+}

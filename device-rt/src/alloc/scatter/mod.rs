@@ -1,0 +1,249 @@
+//! ScatterAlloc: hashing scatters requests over pages, so that few lanes meet on a word.
+//!
+//! Steinberger, Kenzel, Kainz, Schmalstieg, *ScatterAlloc: Massively Parallel Dynamic Memory
+//! Allocation for the GPU* (2012). Memory is a list of *super blocks* of equal *pages*; a page is
+//! split into equal *chunks* by the first request that reaches it and stays so until all of them
+//! are free again (§5.2). A request starts at the page that a hash of its size and its place names
+//! (§5.3) and walks on from there, past regions of full pages (§5.4).
+//!
+//! | file | what |
+//! |---|---|
+//! | `geometry` | where metadata and pages lie |
+//! | `state` | the word of a page: its chunk size and how many chunks are in use |
+//! | `page` | chunks of one page: reserve, claim, free |
+//! | `search` | which page |
+//! | `run` | requests of more than a page |
+//!
+//! What differs from the paper: the lanes of a warp that ask for the same size share one search and
+//! one claim; chunk size and fill count share one word, so that a page is reset by one
+//! compare-and-swap instead of under a lock; a page's second bit level lies in the metadata, where
+//! it needs no setting up; runs of pages are claimed page by page by any number of lanes at once;
+//! and a request that finds no room below the fill levels looks once more everywhere before it
+//! fails.
+
+mod geometry;
+mod page;
+mod run;
+mod search;
+mod state;
+
+pub(crate) use geometry::{
+    BLOCKS_WORD, MAX_PAGE_GRANULES, PARAM_DATA, PARAM_FILL, PARAM_FRAG, PARAM_K_MP, PARAM_K_SIZE,
+    PARAM_PAGES, PARAM_RESERVED, PARAM_SHIFTS, Tables, pack_shifts,
+};
+pub(crate) use state::{MULTI_HEAD, chunk_of, count_of, is_multi};
+
+use super::fail;
+use crate::arch::{self, Words};
+use crate::bits::nth_set;
+use geometry::Geometry;
+use search::{Ask, Held};
+use warpheap_api::{
+    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, Layout, layout,
+};
+
+/// Granules of the largest request: what handles reach, less room for additions not to wrap.
+const MOST_GRANULES: u32 = u32::MAX - 0xffff;
+
+/// Rounds in which a team may lose its page to other lanes before it gives up.
+const ROUNDS_LOST: u32 = 16;
+/// In place of an error's code: look for another page.
+const AGAIN: u32 = 0;
+
+/// The allocator of the paper.
+#[derive(Clone, Copy)]
+pub struct ScatterAlloc {
+    words: Words,
+    geometry: Geometry,
+}
+
+impl HeapHandle for ScatterAlloc {
+    #[inline(always)]
+    unsafe fn attach(words: Words, params: HeapParams) -> Self {
+        ScatterAlloc {
+            words,
+            geometry: Geometry::new(params),
+        }
+    }
+}
+
+impl ScatterAlloc {
+    /// Granules of the chunk that a request is served with; more than a page holds for a run.
+    #[inline(always)]
+    fn chunk_for(self, layout: Layout) -> u32 {
+        let granules = layout::granules(layout);
+        let align = layout::align_granules(layout);
+        if granules > MOST_GRANULES {
+            return u32::MAX;
+        }
+        // Pages begin at multiples of their size, so a chunk of a multiple of the alignment is
+        // aligned in its page.
+        (granules + (align - 1)) & !(align - 1)
+    }
+
+    /// Serves the lanes with `small` requests: each gets the granule of its chunk, or an error's
+    /// code.
+    #[inline(always)]
+    fn malloc_chunks(self, small: bool, chunk: u32, align: u32) -> Chunk {
+        let lanes = arch::active();
+        let lane = arch::lane();
+        // Lanes with the same chunk and alignment search as one.
+        let key = if small { chunk << 16 | align } else { 0 };
+        let team = arch::match_any(lanes, key);
+        let leader = team.first();
+        let mut ask = Ask {
+            chunk,
+            align,
+            wanted: 0,
+            start: self.start_page(chunk),
+        };
+        let mut held = Held::NONE;
+        let mut answer = Chunk {
+            granule: 0,
+            code: 0,
+        };
+        let mut failures = 0;
+        let mut pending = arch::ballot(lanes, small);
+        // Every round serves a lane of each team that has pending ones, or fails the whole team, or
+        // is one of few in which other lanes were faster.
+        while !pending.is_empty() {
+            let mine = pending.and(team);
+            let mut base = 0;
+            let mut mask = 0;
+            if lane == leader && !mine.is_empty() {
+                if held.count == 0 {
+                    ask.wanted = mine.count();
+                    held = self.find(ask);
+                }
+                base = AllocError::Exhausted.code();
+                if held.count != 0 {
+                    let claim = self.claim(held);
+                    mask = claim.mask;
+                    held.count -= mask.count_ones();
+                    held.before += mask.count_ones();
+                    ask.start = self.geometry.page_in_block(held.page);
+                    base = self.geometry.page_granule(held.page) + claim.word * 32 * held.chunk;
+                    if mask == 0 {
+                        self.give_back(held.page, held.count);
+                        held.count = 0;
+                        failures += 1;
+                        base = if failures < ROUNDS_LOST {
+                            AGAIN
+                        } else {
+                            AllocError::Contended.code()
+                        };
+                    }
+                }
+            }
+            let base = arch::shuffle(lanes, base, leader);
+            let mask = arch::shuffle(lanes, mask, leader);
+            let size = arch::shuffle(lanes, held.chunk, leader);
+            let mut waits = pending.contains(lane);
+            if waits {
+                let rank = mine.rank(lane);
+                if mask == 0 {
+                    answer.code = base;
+                    waits = base == AGAIN;
+                } else if rank < mask.count_ones() {
+                    answer.granule = base + nth_set(mask, rank) * size;
+                    waits = false;
+                }
+            }
+            pending = arch::ballot(lanes, waits);
+        }
+        answer
+    }
+}
+
+/// What a lane got: a granule, or an error's code.
+#[derive(Clone, Copy)]
+struct Chunk {
+    granule: u32,
+    code: u32,
+}
+
+// SAFETY: a chunk belongs to whoever set its bit, which only succeeds for a clear one; a page is
+// split anew only while nothing of it is reserved; a run belongs to whoever changed the states of
+// all of its pages from free.
+unsafe impl DeviceAlloc for ScatterAlloc {
+    type Memory = Words;
+    const NAME: &'static str = "ScatterAlloc";
+    const CAPS: Caps = Caps {
+        frees: true,
+        max_align: 1 << 16,
+        max_size: MOST_GRANULES as u64 * 16,
+    };
+
+    #[inline(always)]
+    fn memory(self) -> Words {
+        self.words
+    }
+
+    #[inline(always)]
+    fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        let chunk = self.chunk_for(layout);
+        let align = layout::align_granules(layout);
+        let possible = chunk != u32::MAX && layout.align() <= Self::CAPS.max_align as usize;
+        let small = possible && chunk <= self.geometry.page_granules();
+        let mut answer = self.malloc_chunks(small, chunk, align);
+        if possible && !small {
+            answer = self.malloc_run(self.geometry.pages_for(layout::granules(layout)), align);
+        }
+        // What the one before did with the block happened before its free, which released.
+        arch::acquire();
+        if !possible {
+            fail(self.words, AllocError::Unsupported)
+        } else if answer.code == 0 {
+            Ok(DevicePtr::from_granule(answer.granule))
+        } else if answer.code == AllocError::Contended.code() {
+            fail(self.words, AllocError::Contended)
+        } else {
+            fail(self.words, AllocError::Exhausted)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout) {
+        // Before the metadata say that the block is free, what its owner wrote must be visible.
+        arch::release();
+        let small = self.chunk_for(layout) <= self.geometry.page_granules();
+        self.free_chunks(small && !ptr.is_null(), ptr.granule());
+        if !small && !ptr.is_null() {
+            self.free_run(
+                self.geometry.page_of(ptr.granule()),
+                self.geometry.pages_for(layout::granules(layout)),
+            );
+        }
+    }
+
+    /// Stays in place where the chunk or the run of pages fits the new size without wasting more
+    /// than a fresh request would accept.
+    #[inline(always)]
+    unsafe fn realloc(
+        self,
+        ptr: DevicePtr<u8>,
+        old: Layout,
+        new_size: usize,
+    ) -> Result<DevicePtr<u8>, AllocError> {
+        let new = layout::aligned(new_size, old.align());
+        let (old_chunk, new_chunk) = (self.chunk_for(old), self.chunk_for(new));
+        let page_granules = self.geometry.page_granules();
+        let stays = if old_chunk <= page_granules && new_chunk <= page_granules {
+            let page = self.geometry.page_of(ptr.granule());
+            let chunk = chunk_of(self.words.load(self.geometry.state_word(page)));
+            self.geometry
+                .fits(chunk, new_chunk, layout::align_granules(new))
+        } else {
+            old_chunk > page_granules
+                && new_chunk > page_granules
+                && new_chunk != u32::MAX
+                && self.geometry.pages_for(layout::granules(old))
+                    == self.geometry.pages_for(layout::granules(new))
+        };
+        if stays {
+            return Ok(ptr);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.move_block(ptr, old, new_size) }
+    }
+}

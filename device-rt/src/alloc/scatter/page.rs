@@ -1,0 +1,248 @@
+//! Chunks of one page: reserving some, finding their bits, giving them back.
+
+use super::ScatterAlloc;
+use super::geometry::ACTIVE_WORD;
+use super::search::{Ask, Held};
+use super::state::{FREE, chunk_of, count_of, is_multi, pack};
+use crate::arch;
+use crate::bits::{low_mask, take_from};
+use crate::sync::{hash, or_to_first};
+use warpheap_api::HeapMemory;
+
+/// Attempts on one word of bits while others change it, before the next word is tried.
+const ATTEMPTS: u32 = 4;
+
+/// Bits that were claimed in one word of a page.
+#[derive(Clone, Copy)]
+pub(super) struct Claim {
+    /// Which 32 chunks of the page.
+    pub(super) word: u32,
+    /// Those that were claimed; none if others were faster each time.
+    pub(super) mask: u32,
+}
+
+impl ScatterAlloc {
+    /// Reserves chunks on a page if its chunks suit (`tryUsePage` of §6.1), splitting it if it is
+    /// free: up to as many as were asked for, perhaps none.
+    #[inline(always)]
+    pub(super) fn reserve(self, page: u32, ask: Ask) -> Held {
+        let at = self.geometry.state_word(page);
+        let mut held = Held::NONE;
+        let mut seen = self.words.load(at);
+        if seen == FREE {
+            let spots = self.geometry.spots(ask.chunk);
+            let count = if ask.wanted < spots {
+                ask.wanted
+            } else {
+                spots
+            };
+            seen = self
+                .words
+                .compare_exchange(at, FREE, pack(ask.chunk, count));
+            if seen == FREE {
+                if count == spots {
+                    self.count_full(page, 1);
+                }
+                held = Held {
+                    page,
+                    chunk: ask.chunk,
+                    count,
+                    before: 0,
+                };
+            }
+        }
+        // Someone else may have split it in a way that suits as well.
+        let chunk = chunk_of(seen);
+        if held.count == 0 && chunk != 0 && !is_multi(seen) {
+            let spots = self.geometry.spots(chunk);
+            if self.geometry.fits(chunk, ask.chunk, ask.align) && count_of(seen) < spots {
+                let room = spots - count_of(seen);
+                let count = if ask.wanted < room { ask.wanted } else { room };
+                held = self.add(page, chunk, count);
+            }
+        }
+        held
+    }
+
+    /// Adds to the count of a page that was seen with this chunk size, and takes back what was
+    /// too much.
+    #[inline(always)]
+    fn add(self, page: u32, chunk: u32, count: u32) -> Held {
+        let spots = self.geometry.spots(chunk);
+        let old = self.words.fetch_add(self.geometry.state_word(page), count);
+        if !self.geometry.is_full(old) && self.geometry.is_full(old + count) {
+            self.count_full(page, 1);
+        }
+        let before = count_of(old);
+        let room = if chunk_of(old) == chunk && before < spots {
+            spots - before
+        } else {
+            0
+        };
+        let got = if count < room { count } else { room };
+        if got < count {
+            self.give_back(page, count - got);
+        }
+        Held {
+            page,
+            chunk,
+            count: got,
+            before,
+        }
+    }
+
+    /// Takes from the count of a page. The last one to leave resets the page, which may then be
+    /// split anew (§6.2): the state has no other lane's reservation at that moment, so no lock is
+    /// needed.
+    #[inline(always)]
+    pub(super) fn give_back(self, page: u32, count: u32) {
+        let at = self.geometry.state_word(page);
+        let old = self.words.fetch_sub(at, count);
+        let new = old - count;
+        if self.geometry.is_full(old) && !self.geometry.is_full(new) {
+            self.count_full(page, u32::MAX);
+            self.reactivate(page);
+        }
+        if count_of(new) == 0 && new != FREE && !is_multi(new) {
+            self.words.compare_exchange(at, new, FREE);
+        }
+    }
+
+    /// Adds to the full pages of the page's region and super block; wrapping, so that `u32::MAX`
+    /// takes one away.
+    #[inline(always)]
+    pub(super) fn count_full(self, page: u32, change: u32) {
+        self.words
+            .fetch_add(self.geometry.region_word(page), change);
+        self.words.fetch_add(self.geometry.block_word(page), change);
+    }
+
+    /// Reads a number of full pages. A lane's subtraction may come before the addition that it
+    /// answers, so for a moment the word may be below zero.
+    #[inline(always)]
+    pub(super) fn full(self, at: usize) -> u32 {
+        let full = self.words.load(at);
+        if full as i32 >= 0 { full } else { 0 }
+    }
+
+    /// Makes the page's super block the active one, the more probably the emptier it is (§5.4).
+    #[inline(always)]
+    pub(super) fn reactivate(self, page: u32) {
+        let block = page >> self.geometry.block_shift();
+        let pages = 1 << self.geometry.block_shift();
+        let full = self.full(self.geometry.block_word(page));
+        let dice = hash(page ^ arch::thread_index() << 16 ^ full) & (pages - 1);
+        let blocks = self.words.load(super::BLOCKS_WORD);
+        if dice >= full && block + self.geometry.reserved < blocks {
+            self.words.store(ACTIVE_WORD, block);
+        }
+    }
+
+    /// Claims bits for reserved chunks: at least one, in one word of the page.
+    ///
+    /// The search begins where a page that was filled in order has its next free chunk. The
+    /// reservation promises that there are free bits, unless other lanes change words faster than
+    /// this one looks at them.
+    #[inline(always)]
+    pub(super) fn claim(self, held: Held) -> Claim {
+        let spots = self.geometry.spots(held.chunk);
+        let words = spots.div_ceil(32);
+        let hints = self.geometry.bits_word(held.page);
+        let mut word = (held.before / 32) % words;
+        let mut mask = 0;
+        let mut looked = 0;
+        let mut passed = 0;
+        // The first time around past the words that are marked as full, then through all of them.
+        while mask == 0 && looked < 2 * words {
+            if looked >= words || passed >> word & 1 == 0 {
+                mask = self.claim_in(held, word, spots);
+            }
+            if mask == 0 {
+                if looked == 0 && words > 1 {
+                    passed = self.words.load(hints);
+                }
+                word = if word + 1 == words { 0 } else { word + 1 };
+                looked += 1;
+            }
+        }
+        Claim { word, mask }
+    }
+
+    /// Claims bits of one word: some of those that are free and no more than are held.
+    #[inline(always)]
+    fn claim_in(self, held: Held, word: u32, spots: u32) -> u32 {
+        let first = word * 32;
+        let valid = low_mask(spots - first);
+        let many = spots > 32;
+        let at = self.bit_word(held.page, word, many);
+        let turn = held.before & 31;
+        let mut wanted = (low_mask(held.count) << turn) & valid;
+        if wanted == 0 {
+            wanted = low_mask(held.count) & valid;
+        }
+        let mut got = 0;
+        let mut attempt = 0;
+        while got == 0 && wanted != 0 && attempt < ATTEMPTS {
+            let old = self.words.fetch_or(at, wanted);
+            got = wanted & !old;
+            if got != 0 && many && old | wanted == valid {
+                self.words
+                    .fetch_or(self.geometry.bits_word(held.page), 1 << word);
+            }
+            wanted = take_from(valid & !(old | wanted), held.count, turn);
+            attempt += 1;
+        }
+        got
+    }
+
+    /// The word with the bits of chunks `32 * word` and following.
+    #[inline(always)]
+    fn bit_word(self, page: u32, word: u32, many: bool) -> usize {
+        if many {
+            self.geometry.second_word(page) + word as usize
+        } else {
+            self.geometry.bits_word(page)
+        }
+    }
+
+    /// Frees the chunks at these granules (§6.2), the ones of a word together.
+    #[inline(always)]
+    pub(super) fn free_chunks(self, small: bool, granule: u32) {
+        let lanes = arch::active();
+        let lane = arch::lane();
+        let mut page = 0;
+        let mut chunk = 1;
+        let mut spot = 0;
+        if small {
+            page = self.geometry.page_of(granule);
+            chunk = chunk_of(self.words.load(self.geometry.state_word(page)));
+            // Not zero for a block of this heap; for any other the answer does not matter, but a
+            // division must not trap.
+            chunk += (chunk == 0) as u32;
+            spot = self.geometry.in_page(granule) / chunk;
+        }
+        let spots = self.geometry.spots(chunk);
+        let key = if small {
+            self.geometry.page_granule(page) + spot / 32
+        } else {
+            u32::MAX
+        };
+        let team = arch::match_any(lanes, key);
+        let mask = or_to_first(lanes, team, 1 << (spot & 31));
+        // Other lanes' writes to their blocks come before the leader's atomics.
+        arch::warp_barrier(lanes);
+        if small && lane == team.first() {
+            let many = spots > 32;
+            let word = spot / 32;
+            self.words.fetch_and(self.bit_word(page, word, many), !mask);
+            if many {
+                // Always, not only for a word that was full: who filled it may have set its mark
+                // after another lane's free. So a mark is cleared at the latest with the chunks of
+                // the lane that set it, and a page that is reset has none.
+                self.words
+                    .fetch_and(self.geometry.bits_word(page), !(1 << word));
+            }
+            self.give_back(page, mask.count_ones());
+        }
+    }
+}
