@@ -11,7 +11,11 @@ use crate::toolchain::Toolchain;
 /// Flags for every crate. The driver compiles PTX for its own GPU, so the floor is the oldest
 /// architecture with independent thread scheduling and `match.sync`. A panic's location is a path in
 /// the image and can be reported nowhere.
-const FLAGS: [&str; 2] = ["-Ctarget-cpu=sm_70", "-Zlocation-detail=none"];
+const FLAGS: [&str; 3] = [
+    "-Ctarget-cpu=sm_70",
+    "-Clink-arg=--target-feature=+ptx62",
+    "-Zlocation-detail=none",
+];
 /// Flags for the device crate, in which `#[kernel]` makes entry points. It may name the features itself.
 const CRATE_FLAGS: [&str; 4] = [
     "-Zcrate-attr=feature(abi_ptx)",
