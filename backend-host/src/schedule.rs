@@ -16,6 +16,10 @@ const SEAT: usize = 64;
 /// for another warp does not keep it from running.
 const QUANTUM: u32 = 200;
 
+/// Changes of priority that a stubborn schedule makes in a warp are fewer than this. Afterwards the
+/// lane of the highest priority keeps it for good.
+const STUBBORN_CHANGES: u32 = 8;
+
 /// A small generator of pseudo-random numbers. Ours, so that a seed means the same for ever.
 #[derive(Debug)]
 struct Random(Cell<u64>);
@@ -48,6 +52,12 @@ impl Random {
     /// True once in `of` times.
     fn once_in(&self, of: u32) -> bool {
         self.below(of) == 0
+    }
+
+    /// A number from 1 to 2 to the power of `bits`, small ones as often as large ones: what a lane
+    /// must not be interrupted in may be short, and what happens meanwhile may be long.
+    fn gap(&self, bits: u32) -> u32 {
+        1 + self.below(1 << self.below(bits + 1))
     }
 
     /// One of the lanes of a set that is not empty.
@@ -97,9 +107,11 @@ pub(crate) struct Scheduler {
     random: Random,
     kind: Kind,
     gather: Gather,
-    /// Most steps between two changes of priority.
-    gap: u32,
+    /// Up to 2 to this power steps lie between two changes of priority.
+    gap_bits: u32,
     until_change: Cell<u32>,
+    /// By seat: changes of priority that a stubborn schedule still makes in this warp.
+    changes_left: RefCell<Vec<u32>>,
     /// Steps of the lane that runs since it was chosen.
     in_a_row: Cell<u32>,
     /// By seat and lane; higher runs first.
@@ -115,10 +127,10 @@ impl Scheduler {
     /// `max_steps` steps in which no lane ends.
     pub(crate) fn new(seed: u64, launch: u64, seats: usize, max_steps: u64) -> Self {
         let random = Random::new(seed, launch);
-        let kind = match random.below(4) {
+        let kind = match random.below(5) {
             0 => Kind::Random(1),
             1 => Kind::Random(4 << random.below(5)),
-            2 => Kind::Priorities,
+            2 | 3 => Kind::Priorities,
             _ => Kind::Stubborn(1 << random.below(6)),
         };
         let gather = match random.below(4) {
@@ -126,13 +138,14 @@ impl Scheduler {
             1 => Gather::Alone,
             _ => Gather::Parts,
         };
-        let gap = 16 << random.below(8);
-        let until_change = Cell::new(1 + random.below(gap));
+        // With a change at every step all lanes take turns, as in lock-step.
+        let gap_bits = random.below(12).min(random.below(12));
         Scheduler {
             kind,
             gather,
-            gap,
-            until_change,
+            until_change: Cell::new(random.gap(gap_bits)),
+            gap_bits,
+            changes_left: RefCell::new(vec![0; seats]),
             in_a_row: Cell::new(0),
             priorities: RefCell::new(vec![0; seats * SEAT]),
             lowest: Cell::new(0),
@@ -144,6 +157,7 @@ impl Scheduler {
 
     /// A warp takes the seat: its lanes get priorities.
     pub(crate) fn seated(&self, seat: usize) {
+        self.changes_left.borrow_mut()[seat] = self.random.below(STUBBORN_CHANGES);
         let mut priorities = self.priorities.borrow_mut();
         for priority in &mut priorities[seat * SEAT..][..SEAT] {
             *priority = (self.random.next() >> 1) as i64;
@@ -168,11 +182,11 @@ impl Scheduler {
                 true
             }
             Kind::Stubborn(of) => {
-                let changes = self.changes();
-                if changes {
+                if self.changes() && self.spends(seat) {
                     self.lower(seat, lane);
+                    return false;
                 }
-                !changes && !self.random.once_in(of)
+                !self.random.once_in(of)
             }
         }
     }
@@ -234,10 +248,18 @@ impl Scheduler {
         let left = self.until_change.get() - 1;
         let now = left == 0;
         self.until_change.set(match now {
-            true => 1 + self.random.below(self.gap),
+            true => self.random.gap(self.gap_bits),
             false => left,
         });
         now
+    }
+
+    /// Takes one of the changes that are left to the warp in a seat; whether there was one.
+    fn spends(&self, seat: usize) -> bool {
+        let left = &mut self.changes_left.borrow_mut()[seat];
+        let some = *left != 0;
+        *left -= some as u32;
+        some
     }
 
     /// Gives a lane the lowest of all priorities.
@@ -270,5 +292,69 @@ impl Scheduler {
             }
         }
         best.map(|(_, choice)| choice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_seeds_have_every_kind_of_schedule() {
+        let kinds = |seed| {
+            let scheduler = Scheduler::new(seed, 0, 1, 1);
+            let kind = match scheduler.kind {
+                Kind::Random(1) => 0,
+                Kind::Random(_) => 1,
+                Kind::Priorities => 2,
+                Kind::Stubborn(_) => 3,
+            };
+            (kind, scheduler.gather as u32)
+        };
+        let seen: std::collections::HashSet<_> = (0..100).map(kinds).collect();
+        assert_eq!(seen.len(), 4 * 3);
+    }
+
+    #[test]
+    fn chosen_lanes_can_go_and_all_of_them_are_chosen() {
+        let seats = [
+            Seat {
+                runnable: 0b1010,
+                at_active: 0b0100,
+            },
+            Seat::default(),
+            Seat {
+                runnable: 0,
+                at_active: 1 << 63,
+            },
+        ];
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..100 {
+            let scheduler = Scheduler::new(seed, 0, 3, 1);
+            (0..3).for_each(|seat| scheduler.seated(seat));
+            for _ in 0..10 {
+                seen.insert(scheduler.next(&seats));
+            }
+        }
+        let can_go = [(0, 1), (0, 2), (0, 3), (2, 63)].map(Some);
+        assert_eq!(seen, can_go.into());
+        let scheduler = Scheduler::new(1, 0, 2, 1);
+        assert_eq!(scheduler.next(&[Seat::default(); 2]), None);
+    }
+
+    #[test]
+    fn numbers_are_in_range_and_spread() {
+        let random = Random::new(0, 0);
+        let mut counts = [0; 7];
+        for _ in 0..7000 {
+            counts[random.below(7) as usize] += 1;
+        }
+        assert!(
+            counts.iter().all(|count| (800..1200).contains(count)),
+            "{counts:?}"
+        );
+        let set = 1 << 63 | 1 << 5 | 1;
+        let lanes: std::collections::BTreeSet<_> = (0..100).map(|_| random.lane(set)).collect();
+        assert_eq!(lanes, [0, 5, 63].into());
     }
 }

@@ -65,7 +65,8 @@ impl Warp {
     fn heap_name(&self, base: usize) -> String {
         let known = self.job.heaps.iter().find(|heap| heap.base == base);
         match known {
-            Some(heap) => format!("the heap in argument {} (at {base:#x})", heap.argument),
+            // No address: a replay is to say the same.
+            Some(heap) => format!("the heap in argument {}", heap.argument),
             None => format!("the words at {base:#x}"),
         }
     }
