@@ -5,6 +5,7 @@ use crate::instance::Instance;
 use crate::limits::Limits;
 use crate::select::Candidate;
 use ash::vk;
+use std::sync::Arc;
 use std::time::Duration;
 use warpheap_api::host::DeviceError;
 
@@ -17,18 +18,18 @@ pub(crate) struct Gpu {
     /// How long one submission may take.
     pub(crate) timeout: Duration,
     // After the device: fields drop in this order.
-    pub(crate) instance: Instance,
+    pub(crate) instance: Arc<Instance>,
 }
 
 impl Gpu {
     /// Opens a device whose [`Limits`] name no problem.
     pub(crate) fn open(
-        instance: Instance,
+        instance: &Arc<Instance>,
         candidate: &Candidate,
         timeout: Duration,
     ) -> Result<Self, DeviceError> {
         let limits = candidate.limits.clone();
-        let device = make_device(&instance, candidate.physical, &limits).map_err(|error| {
+        let device = make_device(instance, candidate.physical, &limits).map_err(|error| {
             no_device(format!(
                 "{} does not open: vkCreateDevice: {}",
                 limits.name,
@@ -43,7 +44,7 @@ impl Gpu {
             physical: candidate.physical,
             limits,
             timeout,
-            instance,
+            instance: instance.clone(),
         })
     }
 

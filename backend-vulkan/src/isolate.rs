@@ -3,7 +3,7 @@
 //! The block size of SPIR-V is a literal, so each block size needs words of its own. A module of
 //! many kernels would be compiled whole for each: only the functions that the entry reaches are kept.
 
-use crate::spirv::{Entry, HEADER_WORDS, Instruction, Module, instructions};
+use crate::module::{Entry, HEADER_WORDS, Instruction, Module, instructions};
 use spirv::Op;
 use std::collections::{HashMap, HashSet};
 

@@ -1,1 +1,60 @@
-//! The Vulkan backend of warpheap.
+//! The Vulkan backend of warpheap: one device driven through [`ash`] and [`gpu_allocator`].
+//!
+//! | file | answers |
+//! |---|---|
+//! | `config` | which device is opened, how it is watched, and how long its kernels may take |
+//! | `select`, `limits` | which devices there are, and what they can do |
+//! | `backend`, `state` | what a backend does, on top of the rest; what is left after a loss |
+//! | `instance`, `gpu`, `validation` | library, device and queue; what the validation layer says |
+//! | `memory`, `transfer` | buffers, and moving bytes into and out of them |
+//! | `module`, `isolate`, `pipeline` | kernels: read, cut out for a block size, compiled |
+//! | `launch`, `queue`, `flight`, `slot` | launches: checked, queued together, timed, reported |
+//! | `error` | what an answer of the driver means |
+//!
+//! A device must offer Vulkan 1.2 with the Vulkan memory model at device scope and subgroup
+//! operations in compute; subgroups may have any size up to 64. Everything runs on one queue, and
+//! every call ends when its effect has happened.
+
+mod backend;
+mod config;
+mod error;
+mod flight;
+mod gpu;
+mod instance;
+mod isolate;
+mod launch;
+mod limits;
+mod memory;
+mod module;
+mod pipeline;
+mod queue;
+mod select;
+mod slot;
+mod state;
+mod transfer;
+mod validation;
+
+pub use backend::VulkanBackend;
+pub use config::{DeviceChoice, ENV_DEVICE, ENV_TIMEOUT, ENV_VALIDATION, VulkanConfig};
+pub use select::{DeviceKind, FoundDevice};
+
+use std::sync::Arc;
+use warpheap_api::host::{Device, DeviceError};
+
+/// Opens a device without the self-test: to look at one that may fail it.
+///
+/// # Errors
+/// As [`VulkanBackend::new`].
+pub fn open_unchecked(config: &VulkanConfig) -> Result<Device, DeviceError> {
+    Ok(Device::new(Arc::new(VulkanBackend::new(config)?)))
+}
+
+/// Lists the devices that the Vulkan library shows, also those that cannot be used.
+///
+/// # Errors
+/// [`DeviceError::NoDevice`] if there is no library, no driver or no device, with what to install.
+pub fn enumerate() -> Result<Vec<FoundDevice>, DeviceError> {
+    let instance = instance::Instance::new(false)?;
+    let found = select::candidates(&instance)?;
+    Ok(found.iter().map(select::describe_candidate).collect())
+}

@@ -33,8 +33,6 @@ pub(crate) fn fresh_id() -> u64 {
 pub(crate) struct Buffer {
     pub(crate) raw: vk::Buffer,
     pub(crate) bytes: u64,
-    /// Where the host sees it, if it does.
-    pub(crate) mapped: Option<NonNull<u8>>,
 }
 
 struct Owned {
@@ -50,20 +48,8 @@ pub(crate) struct Memory {
     gpu: Arc<Gpu>,
 }
 
-// SAFETY: the only part that is not `Send` by itself is the address of mapped memory, which is
-// valid in every thread and used under the lock of the backend.
-unsafe impl Send for Memory {}
-
 impl Memory {
     pub(crate) fn new(gpu: &Arc<Gpu>) -> Result<Self, DeviceError> {
-        let quiet = AllocatorDebugSettings {
-            log_memory_information: false,
-            log_leaks_on_shutdown: true,
-            store_stack_traces: false,
-            log_allocations: false,
-            log_frees: false,
-            log_stack_traces: false,
-        };
         let sizes = AllocationSizes::new(BLOCK_BYTES, BLOCK_BYTES)
             .with_max_device_memblock_size(MAX_BLOCK_BYTES)
             .with_max_host_memblock_size(MAX_BLOCK_BYTES);
@@ -71,7 +57,8 @@ impl Memory {
             instance: gpu.instance.raw.clone(),
             device: gpu.device.clone(),
             physical_device: gpu.physical,
-            debug_settings: quiet,
+            // Leaks are logged, nothing else.
+            debug_settings: AllocatorDebugSettings::default(),
             buffer_device_address: false,
             allocation_sizes: sizes,
         });
@@ -101,9 +88,10 @@ impl Memory {
     /// A buffer for the backend itself that the host sees at the returned address, in cached and
     /// coherent memory: reads by the host are fast.
     pub(crate) fn mapped(&mut self, bytes: u64) -> Result<(Buffer, NonNull<u8>), DeviceError> {
-        let (_, buffer) = self.make(bytes, MemoryLocation::GpuToCpu)?;
-        match buffer.mapped {
-            Some(address) => Ok((buffer, address)),
+        let (id, buffer) = self.make(bytes, MemoryLocation::GpuToCpu)?;
+        let owned = self.buffers.get(&id.0);
+        match owned.and_then(|owned| owned.allocation.mapped_ptr()) {
+            Some(address) => Ok((buffer, address.cast())),
             None => Err(DeviceError::Driver {
                 device: self.gpu.limits.name.clone(),
                 call: "vkMapMemory",
@@ -175,8 +163,7 @@ impl Memory {
         };
         match self.back(raw, bytes, location) {
             Ok(allocation) => {
-                let mapped = allocation.mapped_ptr().map(NonNull::cast);
-                let buffer = Buffer { raw, bytes, mapped };
+                let buffer = Buffer { raw, bytes };
                 let id = fresh_id();
                 self.buffers.insert(id, Owned { buffer, allocation });
                 Ok((BufferId(id), buffer))

@@ -4,7 +4,7 @@ use crate::error::describe;
 use crate::gpu::Gpu;
 use crate::isolate::isolate;
 use crate::memory::fresh_id;
-use crate::spirv::{Entry, Module};
+use crate::module::{Entry, Module};
 use ash::vk;
 use spirv::Capability;
 use std::collections::HashMap;

@@ -44,9 +44,15 @@ impl CommandSlot {
         Ok(slot)
     }
 
-    /// Whether the device may still be working on it.
-    pub(crate) fn in_flight(&self) -> bool {
-        self.in_flight
+    /// Whether the device does not work on it, without waiting.
+    pub(crate) fn ended(&mut self) -> bool {
+        if self.in_flight {
+            // SAFETY: the fence belongs to this device and is pending or signalled.
+            let status = unsafe { self.gpu.device.get_fence_status(self.fence) };
+            // A lost device works on nothing any more.
+            self.in_flight = !matches!(status, Ok(true) | Err(vk::Result::ERROR_DEVICE_LOST));
+        }
+        !self.in_flight
     }
 
     /// Begins recording; what was recorded before is gone. The slot must not be in flight.
@@ -158,5 +164,19 @@ pub(crate) fn barrier(device: &ash::Device, commands: vk::CommandBuffer, next: W
     unsafe {
         let none = vk::DependencyFlags::empty();
         device.cmd_pipeline_barrier(commands, stages, after, none, &memory, &[], &[]);
+    }
+}
+
+/// Makes the writes of the launches before visible to those after, and lets these begin only when
+/// those have ended.
+pub(crate) fn between_launches(device: &ash::Device, commands: vk::CommandBuffer) {
+    let stage = vk::PipelineStageFlags::COMPUTE_SHADER;
+    let memory = [vk::MemoryBarrier::default()
+        .src_access_mask(vk::AccessFlags::SHADER_WRITE)
+        .dst_access_mask(vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE)];
+    // SAFETY: `commands` is recording.
+    unsafe {
+        let none = vk::DependencyFlags::empty();
+        device.cmd_pipeline_barrier(commands, stage, stage, none, &memory, &[], &[]);
     }
 }

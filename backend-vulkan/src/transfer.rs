@@ -25,8 +25,8 @@ pub(crate) struct Transfer {
     gpu: Arc<Gpu>,
 }
 
-// SAFETY: as for `Memory`: the addresses are of mapped memory, valid in every thread, and used
-// under the lock of the backend.
+// SAFETY: the addresses are of mapped memory, valid in every thread, and used under the lock of
+// the backend.
 unsafe impl Send for Transfer {}
 
 impl Transfer {
@@ -47,9 +47,9 @@ impl Transfer {
         })
     }
 
-    /// Whether the device may still be working on a piece.
-    pub(crate) fn in_flight(&self) -> bool {
-        self.stages.iter().any(|stage| stage.slot.in_flight())
+    /// Whether the device works on no piece, without waiting.
+    pub(crate) fn ended(&mut self) -> bool {
+        self.stages.iter_mut().all(|stage| stage.slot.ended())
     }
 
     /// Writes `data` into `target` at `offset`; the range lies inside.
@@ -138,7 +138,8 @@ impl Transfer {
     ) -> Result<(), DeviceError> {
         let size = self.stages[0].buffer.bytes as usize;
         let pieces = data.len().div_ceil(size);
-        let bounds = |piece: usize| piece * size..((piece + 1) * size).min(data.len());
+        let bytes = data.len();
+        let bounds = |piece: usize| piece * size..((piece + 1) * size).min(bytes);
         // One piece ahead: the device copies piece n + 1 while the host takes piece n out.
         for step in 0..=pieces {
             if step < pieces {

@@ -1,0 +1,172 @@
+//! The backend: what `warpheap_api::host::Backend` asks of a device.
+
+use crate::config::VulkanConfig;
+use crate::error::no_device;
+use crate::gpu::Gpu;
+use crate::instance::Instance;
+use crate::limits::Limits;
+use crate::select;
+use crate::state::State;
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::sync::{Arc, Mutex, PoisonError};
+use warpheap_api::host::{
+    Backend, BackendKind, BufferId, DeviceError, DeviceInfo, KernelImage, Launch, LaunchReport,
+    ModuleId,
+};
+
+/// Drives one device through Vulkan.
+pub struct VulkanBackend {
+    info: DeviceInfo,
+    /// Dropped by hand: while the device works on something, it must not be.
+    state: Mutex<ManuallyDrop<State>>,
+}
+
+impl VulkanBackend {
+    /// Opens a device, without trying whether it computes right: some drivers do not, and callers
+    /// run a self-test first.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoDevice`] with what to do if there is no library, driver or usable device,
+    /// or none that `config` names; [`DeviceError::OutOfMemory`] or [`DeviceError::Driver`] if the
+    /// driver refuses.
+    pub fn new(config: &VulkanConfig) -> Result<Self, DeviceError> {
+        let instance = Arc::new(Instance::new(config.validation)?);
+        let candidates = select::candidates(&instance)?;
+        let found: Vec<_> = candidates.iter().map(select::describe_candidate).collect();
+        let mut refused = None;
+        for index in select::order(&found, config.device.as_ref())? {
+            let opened = Gpu::open(&instance, &candidates[index], config.timeout)
+                .and_then(|gpu| Self::on(gpu, config));
+            match opened {
+                Ok(backend) => return Ok(backend),
+                Err(error) => {
+                    tracing::warn!(%error, "a device does not open");
+                    // The best device's reason tells most.
+                    refused.get_or_insert(error);
+                }
+            }
+        }
+        Err(refused.unwrap_or_else(|| no_device("none was tried")))
+    }
+
+    fn on(gpu: Gpu, config: &VulkanConfig) -> Result<Self, DeviceError> {
+        let info = describe(&gpu.limits);
+        let mut state = State::new(Arc::new(gpu), config.staging_bytes)?;
+        state.leave(Ok(()))?;
+        tracing::debug!(device = %info.name, driver = %info.driver, "opened");
+        Ok(VulkanBackend {
+            info,
+            state: Mutex::new(ManuallyDrop::new(state)),
+        })
+    }
+
+    /// Makes a call: not after a loss, and with what the validation layer has to say about it.
+    fn call<T>(
+        &self,
+        work: impl FnOnce(&mut State) -> Result<T, DeviceError>,
+    ) -> Result<T, DeviceError> {
+        // A panic in another thread leaves nothing half done: the state changes after the driver's
+        // calls have succeeded.
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.enter()?;
+        let result = work(&mut state);
+        state.leave(result)
+    }
+}
+
+fn describe(limits: &Limits) -> DeviceInfo {
+    DeviceInfo {
+        backend: BackendKind::Vulkan,
+        name: limits.name.clone(),
+        driver: limits.driver.clone(),
+        warp_width: limits.warp_width,
+        max_block_dim: limits.max_block_dim,
+        max_grid_dim: limits.max_grid_dim(),
+        max_buffer_bytes: limits.max_buffer().0,
+        memory_bytes: limits.memory_bytes,
+    }
+}
+
+impl Backend for VulkanBackend {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn alloc(&self, bytes: u64) -> Result<BufferId, DeviceError> {
+        self.call(|state| state.memory.alloc(bytes))
+    }
+
+    fn dealloc(&self, buffer: BufferId) {
+        // After a loss the device may still be using it.
+        let freed = self.call(|state| {
+            state.memory.dealloc(buffer);
+            Ok(())
+        });
+        if let Err(error) = freed {
+            tracing::warn!(%error, "a buffer could not be freed");
+        }
+    }
+
+    fn write(&self, buffer: BufferId, offset: u64, data: &[u8]) -> Result<(), DeviceError> {
+        self.call(|state| {
+            let target = state.range("write", buffer, offset, data.len() as u64)?;
+            state.transfer.write(target, offset, data)
+        })
+    }
+
+    fn read(&self, buffer: BufferId, offset: u64, data: &mut [u8]) -> Result<(), DeviceError> {
+        self.call(|state| {
+            let source = state.range("read", buffer, offset, data.len() as u64)?;
+            state.transfer.read(source, offset, data)
+        })
+    }
+
+    fn fill(
+        &self,
+        buffer: BufferId,
+        offset: u64,
+        words: u64,
+        value: u32,
+    ) -> Result<(), DeviceError> {
+        self.call(|state| {
+            let bytes = words.saturating_mul(4);
+            let target = state.range("fill", buffer, offset, bytes)?;
+            state.transfer.fill(target, offset, bytes, value)
+        })
+    }
+
+    fn load(&self, image: &KernelImage) -> Result<ModuleId, DeviceError> {
+        self.call(|state| state.pipelines.load(image))
+    }
+
+    fn submit(&self, launches: &[Launch<'_>]) -> Result<Vec<LaunchReport>, DeviceError> {
+        let (blocks, lanes) = (self.info.max_grid_dim, self.info.max_block_dim);
+        for launch in launches {
+            launch.config.check(launch.entry, blocks, lanes)?;
+        }
+        self.call(|state| {
+            let batch = state.prepare(launches)?;
+            // SAFETY: the buffers were found in the table and their ranges checked, and the lock
+            // keeps them there; that arguments match the kernel's parameters is the promise of
+            // `Prepared::new`.
+            unsafe { state.queue.run(&batch) }
+        })
+    }
+}
+
+impl Drop for VulkanBackend {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: taken once, here, and never used again.
+        unsafe { ManuallyDrop::take(state) }.close();
+    }
+}
+
+impl fmt::Debug for VulkanBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VulkanBackend")
+            .field("info", &self.info)
+            .finish_non_exhaustive()
+    }
+}
