@@ -1,1 +1,74 @@
-//! The conformance suite of warpheap.
+//! The conformance suite of warpheap: what a user of any allocator on any backend relies on.
+//!
+//! Every test is a function generic over the allocator that takes a [`Site`], an opened device with
+//! the suite's kernels. [`conformance!`] makes `#[test]`s of all of them for every allocator of the
+//! library's list. The files in `tests/` say where: the emulator at several warp widths and under
+//! explored schedules, Vulkan, CUDA. A new allocator gets all of this with its line in the
+//! library's list; a new test needs its line in [`suite_of!`].
+//!
+//! | module | what |
+//! |---|---|
+//! | [`site`] | devices to test on |
+//! | [`heap`] | a heap under test: runs programs on it and checks what came of them |
+//! | [`oracle`] | which blocks were live together, and whether they overlap |
+//! | [`suite`] | the tests |
+
+pub mod heap;
+pub mod oracle;
+pub mod site;
+pub mod suite;
+
+pub use heap::{Failures, TestHeap};
+pub use site::Site;
+pub use suite::Subject;
+
+/// Makes tests of the whole suite for every allocator. `fn site() -> Option<Site>` must be in scope;
+/// where it gives none, the tests are skipped.
+#[macro_export]
+macro_rules! conformance {
+    () => {
+        use $crate::suite_of;
+        ::warpheap_rt::for_each_allocator! { suite_of }
+    };
+}
+
+/// The suite for a list of allocators; called by [`conformance!`]. The list of all tests.
+#[macro_export]
+macro_rules! suite_of {
+    ($($allocator:ident),* $(,)?) => {$(
+        #[allow(non_snake_case)]
+        mod $allocator {
+            use warpheap_rt::alloc::$allocator as Allocator;
+            $crate::tests_of! { Allocator:
+                blocks: alignments, sizes, zero_sizes, mixed_sizes, divergent_callers, callocs,
+                    arrays, absurd_requests;
+                lifetime: outlive_launches, freed_elsewhere, handed_over, rounds_without_growth,
+                    reset_heap;
+                exhaustion: one_lane_fills, all_lanes_fill, other_sizes_afterwards, largest_block;
+                resize: grows_and_shrinks, keeps_block_on_failure;
+                warp: together, some_lanes, out_of_memory;
+                vectors: like_a_vec, across_launches, out_of_memory, nested;
+                random: programs;
+                counted: exact_counts;
+                pools: too_small, too_large, stats_tell_usage;
+            }
+        }
+    )*};
+}
+
+/// Makes tests of functions of the suite.
+#[macro_export]
+macro_rules! tests_of {
+    ($allocator:ident: $($module:ident: $($test:ident),* $(,)?;)*) => {$(
+        mod $module {
+            $(
+                #[test]
+                fn $test() {
+                    if let Some(site) = super::super::site() {
+                        $crate::suite::$module::$test::<super::$allocator>(&site);
+                    }
+                }
+            )*
+        }
+    )*};
+}

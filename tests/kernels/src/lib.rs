@@ -1,0 +1,25 @@
+//! The device kernels of the conformance suite.
+//!
+//! Few and general, because every kernel is compiled for every allocator: what a test does is
+//! mostly data, a list of actions that the lanes of one kernel carry out.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`pattern`] | contents that tell whose block it is |
+//! | [`program`] | lanes that carry out lists of mallocs, frees and reallocs |
+//! | [`handover`] | lanes that pass blocks to each other while all of them allocate |
+//! | [`warp`] | the calls that a warp makes together |
+//! | [`vectors`] | growing vectors, and vectors of vectors |
+//! | [`counts`] | the same programs on counting heaps |
+//! | [`errors`] | kernels that return errors |
+#![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
+
+pub mod counts;
+pub mod errors;
+pub mod handover;
+pub mod pattern;
+pub mod program;
+pub mod vectors;
+pub mod warp;
+
+warpheap_rt::device_module!();

@@ -1,0 +1,87 @@
+//! The calls that a warp makes together.
+
+use crate::pattern::{fill, intact, words_of};
+use crate::program::{DAMAGED, OK};
+use warpheap_rt::api::HeapMemory;
+use warpheap_rt::device::*;
+
+/// What a lane was left with.
+#[derive(Clone, Copy, Debug, PartialEq, HeapData)]
+#[repr(C)]
+pub struct Row {
+    /// [`OK`], `DAMAGED`, or the code of the error that the last malloc returned; 1000 for a lane
+    /// that did not call.
+    pub code: u32,
+    /// The block that it kept.
+    pub kept: DevicePtr<u8>,
+    /// Bytes of that block.
+    pub size: u32,
+    /// What the block is filled with.
+    pub stamp: u32,
+    /// The block of one word for each lane of the warp that its lanes share, null if there is none.
+    pub shared: DevicePtr<u8>,
+    /// Index of the lane in its warp.
+    pub lane: u32,
+}
+
+/// The code of a lane that did not call.
+pub const ABSENT: u32 = 1000;
+
+/// The lanes of a warp together: `rounds` times malloc, write, check and free; then malloc once more
+/// and keep it, and one block for all of them. Lane `i` asks for `size + i % 3 * spread` bytes. Lanes
+/// whose index leaves the rest `absent` when divided by 4 do not call.
+#[kernel(allocators = all)]
+pub fn warp_calls<A: DeviceAlloc>(
+    heap: Heap<A>,
+    rows: &mut [Row],
+    rounds: u32,
+    size: u32,
+    spread: u32,
+    absent: u32,
+) {
+    let index = thread::index();
+    let mut row = Row {
+        code: ABSENT,
+        kept: DevicePtr::NULL,
+        size: size + index % 3 * spread,
+        stamp: index + 1,
+        shared: DevicePtr::NULL,
+        lane: thread::lane(),
+    };
+    if (index as usize) < rows.len() {
+        if index % 4 != absent {
+            row.code = OK;
+            let words = words_of(row.size);
+            let layout = layout::bytes(row.size as usize);
+            for round in 0..rounds + 1 {
+                row.kept = DevicePtr::NULL;
+                // SAFETY: whichever lanes are here call.
+                match unsafe { heap.malloc_warp(layout) } {
+                    Ok(ptr) => {
+                        row.kept = ptr;
+                        fill(heap, ptr, 0, words, row.stamp);
+                        if !intact(heap, ptr, 0, words, words, row.stamp) {
+                            row.code = DAMAGED;
+                        }
+                    }
+                    Err(error) => row.code = error.code(),
+                }
+                if round < rounds {
+                    // SAFETY: the block is this lane's, or null; whichever lanes are here call.
+                    unsafe { heap.free_warp(row.kept, layout) };
+                }
+            }
+            let shared = layout::bytes(thread::warp_width() as usize * 4);
+            // SAFETY: whichever lanes are here call, all with the same layout.
+            match unsafe { heap.malloc_shared(shared) } {
+                Ok(ptr) => {
+                    row.shared = ptr;
+                    let at = ptr.word() + row.lane as usize;
+                    heap.words().write(at, row.stamp);
+                }
+                Err(error) => row.code = error.code(),
+            }
+        }
+        rows[index as usize] = row;
+    }
+}

@@ -1,0 +1,352 @@
+//! A heap under test: runs programs on it and checks what came of them.
+
+use crate::oracle::{self, Lifetime, NEVER};
+use crate::{Site, Subject};
+use warpheap_api::host::{DeviceError, DeviceVec, HostAlloc, LaunchConfig, LaunchReport, Pool};
+use warpheap_api::{AllocError, DevicePtr, header};
+use warpheap_test_kernels::program::{
+    ARRAY, CALLOC, CHECK, DAMAGED, ELEMENT_BYTES, EMPTY, FREE, MALLOC, NOT_ZERO, OK, Op, Outcome,
+    REALLOC, Slot, TAKEN,
+};
+
+/// Which failures of requests that the allocator supports are fine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failures {
+    /// None: the heap has room for everything.
+    None,
+    /// `Exhausted` alone: the heap may be full, and nobody else is there to contend with.
+    Exhausted,
+    /// `Exhausted` and `Contended`.
+    Any,
+}
+
+/// An action in slot `slot`.
+pub fn op(kind: u32, slot: usize, size: u64, align: u32) -> Op {
+    Op {
+        kind,
+        slot: slot as u32,
+        size: u32::try_from(size).expect("sizes of programs have 32 bits"),
+        align,
+    }
+}
+
+/// Malloc of `size` bytes, aligned to a granule, into a slot.
+pub fn malloc(slot: usize, size: u64) -> Op {
+    op(MALLOC, slot, size, 16)
+}
+
+/// Check and free a slot.
+pub fn free(slot: usize) -> Op {
+    op(FREE, slot, 0, 1)
+}
+
+/// Check a slot.
+pub fn check(slot: usize) -> Op {
+    op(CHECK, slot, 0, 1)
+}
+
+/// Resize a slot.
+pub fn realloc(slot: usize, size: u64) -> Op {
+    op(REALLOC, slot, size, 1)
+}
+
+/// What an outcome's code stands for, if it is an allocator's error.
+pub fn error_of(code: u32) -> Option<AllocError> {
+    match code {
+        1 => Some(AllocError::Exhausted),
+        2 => Some(AllocError::Contended),
+        3 => Some(AllocError::Unsupported),
+        _ => None,
+    }
+}
+
+/// The greatest size that layouts can name on devices whose sizes have 32 bits.
+const NAMED_BY_32_BITS: u64 = i32::MAX as u64 & !0xffff;
+
+/// A heap, the slots for its blocks, and what the host knows of them.
+pub struct TestHeap<'s, A> {
+    /// Where it is.
+    pub site: &'s Site,
+    /// The heap.
+    pub pool: Pool<A>,
+    /// Lanes of a block of each launch.
+    pub block_dim: u32,
+    slots: DeviceVec<Slot>,
+    clock: DeviceVec<u32>,
+    /// What each slot holds.
+    held: Vec<Option<Held>>,
+    /// Failed requests so far, by cause.
+    failures: [u32; 3],
+}
+
+#[derive(Clone, Copy)]
+struct Held {
+    size: u64,
+    align: u32,
+    life: Lifetime,
+}
+
+/// The buffers of one launch of a program.
+pub struct Launchable<'h, A> {
+    /// The heap.
+    pub pool: &'h Pool<A>,
+    /// The shape.
+    pub config: LaunchConfig,
+    /// All actions.
+    pub ops: DeviceVec<Op>,
+    /// Where the actions of each lane begin.
+    pub starts: DeviceVec<u32>,
+    /// The slots.
+    pub slots: &'h DeviceVec<Slot>,
+    /// What comes of the actions.
+    pub outcomes: DeviceVec<Outcome>,
+    /// The clock.
+    pub clock: &'h DeviceVec<u32>,
+}
+
+impl<'s, A: HostAlloc> TestHeap<'s, A> {
+    /// A heap of `bytes` bytes and so many slots.
+    pub fn new(site: &'s Site, bytes: u64, slots: usize) -> Self {
+        let pool = site.device.reserve::<A>(bytes).expect("the heap is made");
+        let device = &site.device;
+        TestHeap {
+            site,
+            pool,
+            // Neither a power of two nor a multiple of any warp width: the last warp is not full.
+            block_dim: 100,
+            slots: DeviceVec::from_slice(device, &vec![Slot::EMPTY; slots]).expect("slots"),
+            clock: DeviceVec::zeroed(device, 1).expect("a clock"),
+            held: vec![None; slots],
+            failures: [0; 3],
+        }
+    }
+
+    /// Runs a program with `launch` (the actions of each lane) and checks what came of it: contents,
+    /// codes, alignment, place, and that no two live blocks overlap. Returns the outcomes of each
+    /// lane.
+    pub fn run_with(
+        &mut self,
+        program: &[Vec<Op>],
+        allowed: Failures,
+        launch: impl FnOnce(&Launchable<'_, A>) -> Result<LaunchReport, DeviceError>,
+    ) -> Vec<Vec<Outcome>> {
+        let device = &self.site.device;
+        let ops: Vec<Op> = program.iter().flatten().copied().collect();
+        let mut starts = vec![0u32];
+        for lane in program {
+            starts.push(starts[starts.len() - 1] + lane.len() as u32);
+        }
+        let lanes = program.len() as u32;
+        let unseen = Outcome {
+            code: u32::MAX,
+            granule: 0,
+            begin: 0,
+            end: 0,
+        };
+        let launchable = Launchable {
+            pool: &self.pool,
+            config: LaunchConfig {
+                grid_dim: lanes.div_ceil(self.block_dim).max(1),
+                block_dim: self.block_dim.min(lanes.max(1)),
+            },
+            ops: DeviceVec::from_slice(device, &ops).expect("actions"),
+            starts: DeviceVec::from_slice(device, &starts).expect("starts"),
+            slots: &self.slots,
+            outcomes: DeviceVec::from_slice(device, &vec![unseen; ops.len()]).expect("outcomes"),
+            clock: &self.clock,
+        };
+        if let Err(error) = launch(&launchable) {
+            panic!("{} on {}: {error}", A::NAME, device.info().name);
+        }
+        let outcomes = launchable.outcomes.to_vec().expect("outcomes");
+        let mut taken = outcomes.into_iter();
+        let outcomes: Vec<Vec<Outcome>> = program
+            .iter()
+            .map(|lane| taken.by_ref().take(lane.len()).collect())
+            .collect();
+        self.judge(program, &outcomes, allowed);
+        outcomes
+    }
+
+    fn judge(&mut self, program: &[Vec<Op>], outcomes: &[Vec<Outcome>], allowed: Failures) {
+        let mut ended = Vec::new();
+        for (lane, (ops, outcomes)) in program.iter().zip(outcomes).enumerate() {
+            for (i, (&op, &outcome)) in ops.iter().zip(outcomes).enumerate() {
+                if let Err(wrong) = self.step(op, outcome, allowed, &mut ended) {
+                    panic!(
+                        "{} on {}: lane {lane}, action {i}, {op:?}: {wrong}; {outcome:?}",
+                        A::NAME,
+                        self.site.device.info().name
+                    );
+                }
+            }
+        }
+        ended.extend(self.held.iter().flatten().map(|held| held.life));
+        if let Some((a, b)) = oracle::overlap(&ended) {
+            panic!(
+                "{} on {}: two live blocks overlap: {a:?} and {b:?}",
+                A::NAME,
+                self.site.device.info().name
+            );
+        }
+        let stats = self.pool.stats().expect("the header is intact");
+        assert_eq!(
+            stats.failures,
+            self.failures,
+            "{}: failed requests by cause in the header, and as lanes saw them",
+            A::NAME
+        );
+    }
+
+    /// Follows one action: what is wrong with its outcome, if anything.
+    fn step(
+        &mut self,
+        op: Op,
+        outcome: Outcome,
+        allowed: Failures,
+        ended: &mut Vec<Lifetime>,
+    ) -> Result<(), String> {
+        let held = self.held[op.slot as usize];
+        match outcome.code {
+            u32::MAX => return Err("it was not carried out".into()),
+            DAMAGED => return Err("the block does not hold what was written to it".into()),
+            NOT_ZERO => return Err("memory from calloc is not zero".into()),
+            _ => {}
+        }
+        let makes = op.kind <= ARRAY;
+        if makes == held.is_some() {
+            let expected = if makes { TAKEN } else { EMPTY };
+            return expect(outcome.code, expected, "the slot is not as it was left");
+        }
+        match op.kind {
+            CHECK => return expect(outcome.code, OK, "a check always succeeds"),
+            FREE => {
+                ended.extend(held.map(|held| died(held.life, outcome.begin)));
+                self.held[op.slot as usize] = None;
+                return expect(outcome.code, OK, "a free always succeeds");
+            }
+            _ => {}
+        }
+        let (size, align) = match op.kind {
+            ARRAY => (op.size as u64 * ELEMENT_BYTES as u64, 16),
+            REALLOC => (op.size as u64, held.map_or(1, |held| held.align)),
+            _ => (op.size as u64, op.align),
+        };
+        let aligns = align.is_power_of_two() && align <= A::CAPS.max_align;
+        if size > A::CAPS.max_size || !aligns {
+            self.failures[2] += 1;
+            let code = AllocError::Unsupported.code();
+            return expect(outcome.code, code, "the request is beyond the allocator's limits");
+        }
+        if let Some(error) = error_of(outcome.code) {
+            self.failures[error.code() as usize - 1] += 1;
+            let fine = match error {
+                AllocError::Exhausted => allowed != Failures::None,
+                AllocError::Contended => allowed == Failures::Any,
+                // Beyond what a device's 32-bit sizes can name.
+                AllocError::Unsupported => size > NAMED_BY_32_BITS,
+            };
+            return if fine {
+                Ok(())
+            } else {
+                Err(format!("it failed: {error}"))
+            };
+        }
+        expect(outcome.code, OK, "there is no such code")?;
+        ended.extend(held.map(|held| died(held.life, outcome.begin)));
+        let start = DevicePtr::<u8>::from_granule(outcome.granule).byte_offset();
+        self.held[op.slot as usize] = Some(Held {
+            size,
+            align,
+            life: Lifetime {
+                start,
+                bytes: size,
+                born: outcome.end,
+                dies: NEVER,
+                slot: op.slot,
+            },
+        });
+        if start % align as u64 != 0 {
+            return Err(format!("offset {start:#x} is not aligned"));
+        }
+        let (first, end) = (header::HEADER_WORDS as u64 * 4, self.pool.bytes());
+        if start < first || start + size > end {
+            return Err(format!(
+                "bytes {start:#x} to {:#x} are not inside the heap, {first:#x} to {end:#x}",
+                start + size
+            ));
+        }
+        Ok(())
+    }
+
+    /// Bytes asked for by the blocks that are live.
+    pub fn live_bytes(&self) -> u64 {
+        self.held.iter().flatten().map(|held| held.size).sum()
+    }
+
+    /// The slots that hold a block.
+    pub fn taken(&self) -> Vec<usize> {
+        (0..self.held.len())
+            .filter(|&slot| self.held[slot].is_some())
+            .collect()
+    }
+
+    /// Makes the heap fresh: every block is gone.
+    pub fn reset(&mut self) {
+        self.pool.reset().expect("the heap is formatted");
+        let empty = vec![Slot::EMPTY; self.held.len()];
+        self.slots.copy_from(&empty).expect("the slots are emptied");
+        self.held.fill(None);
+        self.failures = [0; 3];
+    }
+}
+
+impl<A: Subject> TestHeap<'_, A> {
+    /// Runs a program; see [`run_with`](Self::run_with).
+    pub fn run(&mut self, program: &[Vec<Op>], allowed: Failures) -> Vec<Vec<Outcome>> {
+        let kernels = self.site.kernels.clone();
+        self.run_with(program, allowed, |l| {
+            kernels.run_programs(
+                l.pool,
+                l.config,
+                &l.ops,
+                &l.starts,
+                l.slots,
+                &l.outcomes,
+                l.clock,
+            )
+        })
+    }
+
+    /// Frees the blocks in these slots, spread over `lanes` lanes.
+    pub fn free_all(&mut self, slots: &[usize], lanes: usize) {
+        let mut program = vec![Vec::new(); lanes];
+        for (i, &slot) in slots.iter().enumerate() {
+            program[i % lanes].push(free(slot));
+        }
+        self.run(&program, Failures::None);
+    }
+
+    /// Checks all blocks, each by a lane of its own.
+    pub fn check_all(&mut self) {
+        let program: Vec<_> = self.taken().into_iter().map(|s| vec![check(s)]).collect();
+        self.run(&program, Failures::None);
+    }
+}
+
+fn died(life: Lifetime, dies: u32) -> Lifetime {
+    Lifetime { dies, ..life }
+}
+
+fn expect(code: u32, expected: u32, why: &str) -> Result<(), String> {
+    if code == expected {
+        Ok(())
+    } else {
+        Err(format!("{why}: the code must be {expected}"))
+    }
+}
+
+/// Malloc and calloc are interchangeable in most programs: `CALLOC` for every third.
+pub fn any_malloc(i: usize, slot: usize, size: u64, align: u32) -> Op {
+    op(if i % 3 == 2 { CALLOC } else { MALLOC }, slot, size, align)
+}

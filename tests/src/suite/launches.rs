@@ -1,0 +1,130 @@
+//! Launches: errors of kernels, bad shapes.
+
+use crate::Site;
+use warpheap_api::AllocError;
+use warpheap_api::host::{DeviceError, DeviceVec, LaunchConfig};
+
+/// Makes tests of this module's functions; `fn site() -> Option<Site>` must be in scope.
+#[macro_export]
+macro_rules! launch_tests {
+    () => {
+        $crate::launch_tests! { kernel_errors, bad_shapes, last_block, run_all_in_order }
+    };
+    ($($test:ident),*) => {$(
+        #[test]
+        fn $test() {
+            if let Some(site) = site() {
+                $crate::suite::launches::$test(&site);
+            }
+        }
+    )*};
+}
+
+/// Errors that lanes return reach the host: how many, why, and where the first was.
+pub fn kernel_errors(site: &Site) {
+    let config = LaunchConfig {
+        grid_dim: 5,
+        block_dim: 60,
+    };
+    let mut codes = vec![0u32; 300];
+    let run = |codes: &[u32]| {
+        let codes = DeviceVec::from_slice(&site.device, codes).expect("codes");
+        site.kernels.fail(config, &codes)
+    };
+    run(&codes).expect("no lane fails");
+    codes[187] = 2;
+    match run(&codes) {
+        Err(DeviceError::Kernel(failure)) => {
+            assert!(failure.kernel.starts_with("fail"), "{failure}");
+            assert_eq!((failure.lanes, failure.by_cause), (1, [0, 1, 0]));
+            assert_eq!(failure.first, AllocError::Contended);
+            assert_eq!((failure.block, failure.lane), (3, 7));
+        }
+        other => panic!("{other:?}"),
+    }
+    for (lane, code) in codes.iter_mut().enumerate() {
+        *code = [3, 0, 1, 1, 2][lane % 5];
+    }
+    match run(&codes) {
+        Err(DeviceError::Kernel(failure)) => {
+            assert_eq!((failure.lanes, failure.by_cause), (240, [120, 60, 60]));
+            let first = codes[(failure.block * 60 + failure.lane) as usize];
+            assert_eq!(first, failure.first.code());
+        }
+        other => panic!("{other:?}"),
+    }
+    run(&[]).expect("an error of one launch is not there in the next");
+}
+
+/// Launches that cannot be are refused with what would do, and nothing runs.
+pub fn bad_shapes(site: &Site) {
+    let info = site.device.info();
+    let values = DeviceVec::<u32>::zeroed(&site.device, 4).expect("values");
+    let shape = |grid_dim, block_dim| LaunchConfig {
+        grid_dim,
+        block_dim,
+    };
+    let mut bad = vec![
+        (shape(0, 64), "at least 1"),
+        (shape(1, 0), "at least 1"),
+        (shape(0, 0), "at least 1"),
+        (shape(1, info.max_block_dim + 1), "the device allows"),
+        (shape(1, u32::MAX), "the device allows"),
+    ];
+    if let Some(blocks) = info.max_grid_dim.checked_add(1) {
+        bad.push((shape(blocks, 1), "the device allows"));
+    }
+    if info.max_grid_dim as u64 * info.max_block_dim as u64 > u32::MAX as u64 {
+        bad.push((shape(info.max_grid_dim, info.max_block_dim), "2^32"));
+    }
+    for (config, why) in bad {
+        match site.kernels.increment(config, &values) {
+            Err(DeviceError::BadLaunch { kernel, why: said }) => {
+                assert!(kernel.starts_with("increment"), "{kernel}");
+                assert!(said.contains(why), "{config:?}: {said}");
+            }
+            other => panic!("{config:?}: {other:?}"),
+        }
+    }
+    assert_eq!(values.to_vec().expect("values"), [0; 4]);
+}
+
+/// Lanes beyond the slice do nothing, whatever the shape; blocks of every size run.
+pub fn last_block(site: &Site) {
+    for (len, block_dim) in [(1, 1), (7, 3), (1000, 64), (1000, 77), (0, 64), (129, 128)] {
+        let values = DeviceVec::<u32>::zeroed(&site.device, len).expect("values");
+        let config = LaunchConfig {
+            grid_dim: (len as u32).div_ceil(block_dim).max(1) + 1,
+            block_dim,
+        };
+        site.kernels.increment(config, &values).expect("it runs");
+        assert_eq!(values.to_vec().expect("values"), vec![1; len]);
+    }
+    // More blocks than one dimension of a grid holds on many devices.
+    let values = DeviceVec::<u32>::zeroed(&site.device, 70_000).expect("values");
+    let config = LaunchConfig {
+        grid_dim: 70_000,
+        block_dim: 1,
+    };
+    site.kernels.increment(config, &values).expect("it runs");
+    assert_eq!(values.to_vec().expect("values"), vec![1; 70_000]);
+}
+
+/// Launches that are queued together run one after the other, each with its own report.
+pub fn run_all_in_order(site: &Site) {
+    let values = DeviceVec::<u32>::zeroed(&site.device, 500).expect("values");
+    let codes = DeviceVec::from_slice(&site.device, &[0, 3, 3]).expect("codes");
+    let config = LaunchConfig::for_num_elems(500);
+    let kernels = &site.kernels;
+    let mut launches: Vec<_> = (0..10)
+        .map(|_| kernels.increment_launch(config, &values))
+        .collect();
+    launches.insert(4, kernels.fail_launch(config, &codes));
+    let reports = site.device.run_all(&launches).expect("all run");
+    assert_eq!(values.to_vec().expect("values"), [10; 500]);
+    assert_eq!(reports.len(), launches.len());
+    for (i, report) in reports.iter().enumerate() {
+        let lanes = report.failure("fail").map_or(0, |failure| failure.lanes);
+        assert_eq!(lanes, if i == 4 { 2 } else { 0 }, "launch {i}");
+    }
+}

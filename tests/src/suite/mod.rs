@@ -1,0 +1,81 @@
+//! The tests. Each is a function of an allocator and a [`Site`].
+//!
+//! | module | what holds |
+//! |---|---|
+//! | [`blocks`] | blocks are as large and as aligned as asked for, disjoint, and keep their contents |
+//! | [`lifetime`] | they live until they are freed, by whichever lane, and their memory is used again |
+//! | [`exhaustion`] | a full heap says so, and is usable again after frees |
+//! | [`resize`] | realloc |
+//! | [`warp`] | the calls that a warp makes together |
+//! | [`vectors`] | `HeapVec` |
+//! | [`random`] | random programs |
+//! | [`counted`] | `Counted` and statistics read in kernels |
+//! | [`pools`] | pools: bad sizes, statistics |
+//! | [`launches`] | launches: errors of kernels, bad shapes (of no allocator) |
+//! | [`explore`] | programs under schedules that the emulator explores (emulator only) |
+
+pub mod blocks;
+pub mod counted;
+pub mod exhaustion;
+pub mod explore;
+pub mod launches;
+pub mod lifetime;
+pub mod pools;
+pub mod random;
+pub mod resize;
+pub mod vectors;
+pub mod warp;
+
+use warpheap_api::header;
+use warpheap_api::host::{HostAlloc, PlanError};
+use warpheap_rt::adaptor::Counted;
+use warpheap_test_kernels as kernels;
+
+/// An allocator that the suite's kernels are compiled for: every one of the library's list.
+pub trait Subject:
+    HostAlloc
+    + kernels::program::RunProgramsEntry
+    + kernels::handover::HandOverEntry
+    + kernels::warp::WarpCallsEntry
+    + kernels::vectors::RunVectorsEntry
+    + kernels::vectors::NestedEntry
+{
+    /// The allocator with counts.
+    type Counted: kernels::counts::RunCountedEntry + kernels::counts::ReadCountsEntry;
+}
+
+impl<A> Subject for A
+where
+    A: HostAlloc
+        + kernels::program::RunProgramsEntry
+        + kernels::handover::HandOverEntry
+        + kernels::warp::WarpCallsEntry
+        + kernels::vectors::RunVectorsEntry
+        + kernels::vectors::NestedEntry,
+    Counted<A>: kernels::counts::RunCountedEntry + kernels::counts::ReadCountsEntry,
+{
+    type Counted = Counted<A>;
+}
+
+/// Bytes of a heap in which nothing of the suite fails for lack of room.
+pub const ROOMY: u64 = 64 << 20;
+
+/// Bytes of the smallest heap that the allocator takes.
+pub fn least<A: HostAlloc>() -> u64 {
+    let header = header::HEADER_WORDS as u64 * 4 + 16;
+    match A::plan(header, &A::Config::default()) {
+        Ok(_) => header,
+        Err(PlanError::TooSmall { least, .. }) => least,
+        Err(other) => panic!("{}: a heap of {header} bytes: {other}", A::NAME),
+    }
+}
+
+/// Bytes of a heap that is soon full.
+pub fn tight<A: HostAlloc>() -> u64 {
+    (least::<A>() + (128 << 10)) & !15
+}
+
+/// Bytes of a heap that one request can take at most.
+pub fn usable<A: HostAlloc>(pool: &warpheap_api::host::Pool<A>) -> u64 {
+    pool.bytes() - pool.metadata_bytes()
+}

@@ -1,0 +1,264 @@
+//! `HeapVec`.
+
+use super::{ROOMY, Subject, tight, usable};
+use crate::Site;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use warpheap_api::host::{DeviceError, DeviceVec, LaunchConfig, Pool};
+use warpheap_rt::container::HeapVec;
+use warpheap_test_kernels::vectors::{
+    BUILD, FREE, GET, NONE, POP, PUSH, RESERVE, SET, SUM, TRUNCATE, VecOp, VecOutcome,
+};
+
+/// Vectors on a heap, and what they must hold.
+struct Vectors<'s, A> {
+    site: &'s Site,
+    pool: Pool<A>,
+    vectors: DeviceVec<HeapVec<u32>>,
+    model: Vec<Vec<u32>>,
+}
+
+fn op(kind: u32, index: u32, value: u32) -> VecOp {
+    VecOp { kind, index, value }
+}
+
+impl<'s, A: Subject> Vectors<'s, A> {
+    fn new(site: &'s Site, bytes: u64, lanes: usize) -> Self {
+        Vectors {
+            site,
+            pool: site.device.reserve::<A>(bytes).expect("the heap is made"),
+            vectors: DeviceVec::zeroed(&site.device, lanes).expect("vectors"),
+            model: vec![Vec::new(); lanes],
+        }
+    }
+
+    /// Runs the actions of each lane and compares what came of them with ordinary vectors.
+    fn run(&mut self, program: &[Vec<VecOp>]) -> Vec<Vec<VecOutcome>> {
+        let device = &self.site.device;
+        let ops: Vec<VecOp> = program.iter().flatten().copied().collect();
+        let mut starts = vec![0u32];
+        for lane in program {
+            starts.push(starts[starts.len() - 1] + lane.len() as u32);
+        }
+        let nothing = VecOutcome {
+            code: u32::MAX,
+            value: 0,
+            len: 0,
+            capacity: 0,
+        };
+        let outcomes = DeviceVec::from_slice(device, &vec![nothing; ops.len()]).expect("outcomes");
+        let config = LaunchConfig {
+            grid_dim: (program.len() as u32).div_ceil(90),
+            block_dim: 90,
+        };
+        self.site
+            .kernels
+            .run_vectors(
+                &self.pool,
+                config,
+                &self.vectors,
+                &DeviceVec::from_slice(device, &ops).expect("actions"),
+                &DeviceVec::from_slice(device, &starts).expect("starts"),
+                &outcomes,
+            )
+            .unwrap_or_else(|error| panic!("{} on {}: {error}", A::NAME, device.info().name));
+        let mut taken = outcomes.to_vec().expect("outcomes").into_iter();
+        let mut all = Vec::new();
+        for (lane, ops) in program.iter().enumerate() {
+            let outcomes: Vec<VecOutcome> = taken.by_ref().take(ops.len()).collect();
+            for (i, (op, outcome)) in ops.iter().zip(&outcomes).enumerate() {
+                let before = self.model[lane].len();
+                let value = follow(&mut self.model[lane], *op, outcome.code);
+                let len = self.model[lane].len() as u32;
+                assert_eq!(
+                    (outcome.value, outcome.len),
+                    (value, len),
+                    "{}: lane {lane}, action {i}, {op:?} on {before} elements: {outcome:?}",
+                    A::NAME
+                );
+                let room = outcome.capacity;
+                let reserved = op.kind == RESERVE && outcome.code == 0;
+                assert!(room >= len + if reserved { op.value } else { 0 });
+                assert!(op.kind != FREE || room == 0);
+            }
+            all.push(outcomes);
+        }
+        all
+    }
+
+    /// Reads every element of every vector, in a launch of its own.
+    fn read_all(&mut self) {
+        let program: Vec<Vec<VecOp>> = self
+            .model
+            .iter()
+            .map(|v| (0..=v.len() as u32).map(|i| op(GET, i, 0)).collect())
+            .collect();
+        self.run(&program);
+    }
+}
+
+/// Does to a vector of the host what an action did; the value that it gives. An action with an error
+/// did nothing.
+fn follow(vector: &mut Vec<u32>, op: VecOp, code: u32) -> u32 {
+    if code != 0 {
+        assert!(code <= 2, "code {code} of {op:?}");
+        return 0;
+    }
+    let index = op.index as usize;
+    match op.kind {
+        PUSH => vector.push(op.value),
+        POP => return vector.pop().unwrap_or(NONE),
+        GET => return vector.get(index).copied().unwrap_or(NONE),
+        SET => match vector.get_mut(index) {
+            Some(element) => {
+                *element = op.value;
+                return 1;
+            }
+            None => return 0,
+        },
+        TRUNCATE => vector.truncate(index),
+        FREE => vector.clear(),
+        _ => {}
+    }
+    0
+}
+
+/// Random actions that mostly push.
+fn random(dice: &mut SmallRng, number: usize) -> Vec<VecOp> {
+    let mut one = || {
+        let kind = [PUSH, PUSH, PUSH, PUSH, POP, GET, SET, RESERVE, TRUNCATE, FREE]
+            [dice.random_range(0..10)];
+        // Every eighth truncation and free alone, or vectors would stay short.
+        let kind = match kind {
+            TRUNCATE | FREE if dice.random_range(0..4) != 0 => PUSH,
+            kind => kind,
+        };
+        let value = match kind {
+            RESERVE => dice.random_range(0..40),
+            _ => dice.random(),
+        };
+        op(kind, dice.random_range(0..60), value)
+    };
+    (0..number).map(|_| one()).collect()
+}
+
+/// Random actions give what they give on a vector of the host.
+pub fn like_a_vec<A: Subject>(site: &Site) {
+    let lanes = 130;
+    let mut vectors = Vectors::<A>::new(site, ROOMY, lanes);
+    let mut dice = SmallRng::seed_from_u64(7);
+    let program: Vec<_> = (0..lanes).map(|_| random(&mut dice, 80)).collect();
+    vectors.run(&program);
+    vectors.read_all();
+}
+
+/// Vectors lie in a buffer between launches and go on growing.
+pub fn across_launches<A: Subject>(site: &Site) {
+    let lanes = 70;
+    let mut vectors = Vectors::<A>::new(site, ROOMY, lanes);
+    let mut dice = SmallRng::seed_from_u64(8);
+    for _ in 0..4 {
+        let program: Vec<_> = (0..lanes)
+            .map(|lane| random(&mut dice, lane % 20 + 5))
+            .collect();
+        vectors.run(&program);
+    }
+    vectors.read_all();
+    let free: Vec<_> = (0..lanes).map(|_| vec![op(FREE, 0, 0)]).collect();
+    vectors.run(&free);
+    if A::CAPS.frees {
+        let usage = vectors.pool.stats().expect("stats").usage;
+        assert_eq!(usage.used_bytes, 0, "all vectors were freed: {usage:?}");
+    }
+}
+
+/// A vector that cannot grow is as it was.
+pub fn out_of_memory<A: Subject>(site: &Site) {
+    let lanes = 24;
+    let mut vectors = Vectors::<A>::new(site, tight::<A>(), lanes);
+    // Each one reserves a part of the heap that there is not for all of them.
+    let part = (usable(&vectors.pool) / 4 / 10) as u32;
+    let program: Vec<Vec<VecOp>> = (0..lanes as u32)
+        .map(|lane| {
+            let mut ops: Vec<VecOp> = (0..7).map(|i| op(PUSH, 0, lane * 100 + i)).collect();
+            ops.push(op(RESERVE, 0, part));
+            ops.push(op(RESERVE, 0, part * 20));
+            ops.extend((0..8).map(|i| op(GET, i, 0)));
+            ops.push(op(SET, 3, 9));
+            ops
+        })
+        .collect();
+    let outcomes = vectors.run(&program);
+    let refused = outcomes.iter().filter(|lane| lane[7].code != 0).count();
+    assert!(refused > 0, "more was handed out than there is");
+    assert!(
+        outcomes.iter().all(|lane| lane[8].code != 0),
+        "a vector larger than the heap"
+    );
+    vectors.read_all();
+}
+
+/// Vectors of vectors, built in one launch, read and freed in another.
+pub fn nested<A: Subject>(site: &Site) {
+    let (device, lanes) = (&site.device, 70);
+    let pool = device.reserve::<A>(ROOMY).expect("the heap is made");
+    let sizes: Vec<u32> = (0..lanes as u32).map(|lane| lane % 9).collect();
+    let sums = DeviceVec::<u32>::zeroed(device, lanes).expect("sums");
+    let outers = DeviceVec::<HeapVec<HeapVec<u32>>>::zeroed(device, lanes).expect("vectors");
+    let device_sizes = DeviceVec::from_slice(device, &sizes).expect("sizes");
+    let config = LaunchConfig {
+        grid_dim: 2,
+        block_dim: 48,
+    };
+    for phase in [BUILD, SUM] {
+        let kernels = &site.kernels;
+        if let Err(error) = kernels.nested(&pool, config, &outers, &device_sizes, &sums, phase) {
+            panic!("{} on {}: {error}", A::NAME, device.info().name);
+        }
+    }
+    let expected: Vec<u32> = (0..lanes as u32)
+        .map(|lane| {
+            let n = sizes[lane as usize];
+            (0..n).sum::<u32>() * (lane + 1)
+        })
+        .collect();
+    assert_eq!(sums.to_vec().expect("sums"), expected);
+    if A::CAPS.frees {
+        let usage = pool.stats().expect("stats").usage;
+        assert_eq!(usage.used_bytes, 0, "all vectors were freed: {usage:?}");
+    }
+    too_large_for_the_heap::<A>(site);
+}
+
+/// The kernel's error reaches the host, and what was built before it is whole.
+fn too_large_for_the_heap<A: Subject>(site: &Site) {
+    let device = &site.device;
+    let pool = device.reserve::<A>(tight::<A>()).expect("the heap is made");
+    // Inner vector number k takes 16 k bytes in all at least, of which half is freed.
+    let n = ((usable(&pool) / 2) as f64).sqrt() as u32 * 2;
+    let outers = DeviceVec::<HeapVec<HeapVec<u32>>>::zeroed(device, 1).expect("vectors");
+    let sizes = DeviceVec::from_slice(device, &[n]).expect("sizes");
+    let sums = DeviceVec::<u32>::zeroed(device, 1).expect("sums");
+    let one = LaunchConfig {
+        grid_dim: 1,
+        block_dim: 1,
+    };
+    let run = |phase| {
+        site.kernels
+            .nested(&pool, one, &outers, &sizes, &sums, phase)
+    };
+    match run(BUILD) {
+        Err(DeviceError::Kernel(failure)) => {
+            assert_eq!((failure.lanes, failure.by_cause), (1, [1, 0, 0]));
+        }
+        other => panic!("{}: {other:?} for {n} vectors", A::NAME),
+    }
+    run(SUM).expect("nothing is allocated");
+    let built = sums.to_vec().expect("sums")[0];
+    // The vectors up to some number are whole.
+    let whole = (0..n).scan(0, |sum, k| {
+        *sum += k;
+        Some(*sum)
+    });
+    assert!(whole.into_iter().any(|sum| sum == built), "{built}");
+}
