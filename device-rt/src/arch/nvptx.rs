@@ -1,8 +1,9 @@
 //! CUDA: PTX through rustc's own target.
 //!
 //! Warp operations are LLVM intrinsics, because they carry the mark `convergent` that keeps LLVM
-//! from moving them across branches; inline PTX does not. Atomics are relaxed, which PTX gives
-//! device scope; stronger orders would order with the whole system, so order is a fence.
+//! from moving them across branches; inline PTX does not. Atomics are relaxed and of device scope,
+//! and order is a fence. LLVM gives device scope to `fetch_…` and `swap`, but takes Rust's atomic
+//! loads, stores and compare-and-swaps for ones of the whole system, so these are inline PTX.
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -139,6 +140,63 @@ pub(super) fn global(address: u64) -> *mut u32 {
     pointer
 }
 
+/// Atomic load, relaxed, device scope.
+///
+/// # Safety
+/// `address` is an aligned one of global memory that is valid for a word.
+#[inline(always)]
+unsafe fn atomic_load(address: *mut u32) -> u32 {
+    let value: u32;
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!(
+            "ld.relaxed.gpu.global.u32 {value}, [{address}];",
+            address = in(reg64) address,
+            value = out(reg32) value,
+            options(nostack),
+        );
+    }
+    value
+}
+
+/// Atomic store, relaxed, device scope.
+///
+/// # Safety
+/// As [`atomic_load`].
+#[inline(always)]
+unsafe fn atomic_store(address: *mut u32, value: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!(
+            "st.relaxed.gpu.global.u32 [{address}], {value};",
+            address = in(reg64) address,
+            value = in(reg32) value,
+            options(nostack),
+        );
+    }
+}
+
+/// Atomic compare-and-swap, relaxed, device scope; returns the old value.
+///
+/// # Safety
+/// As [`atomic_load`].
+#[inline(always)]
+unsafe fn atomic_compare_exchange(address: *mut u32, current: u32, new: u32) -> u32 {
+    let old: u32;
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!(
+            "atom.relaxed.gpu.global.cas.b32 {old}, [{address}], {current}, {new};",
+            address = in(reg64) address,
+            current = in(reg32) current,
+            new = in(reg32) new,
+            old = out(reg32) old,
+            options(nostack),
+        );
+    }
+    old
+}
+
 /// The words of a heap.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
@@ -191,11 +249,13 @@ impl HeapMemory for Words {
     }
     #[inline(always)]
     fn load(self, word: usize) -> u32 {
-        self.atomic(word).load(Relaxed)
+        // SAFETY: the address is inside the heap and aligned.
+        unsafe { atomic_load(self.address(word)) }
     }
     #[inline(always)]
     fn store(self, word: usize, value: u32) {
-        self.atomic(word).store(value, Relaxed)
+        // SAFETY: the address is inside the heap and aligned.
+        unsafe { atomic_store(self.address(word), value) }
     }
     #[inline(always)]
     fn fetch_add(self, word: usize, value: u32) -> u32 {
@@ -223,12 +283,8 @@ impl HeapMemory for Words {
     }
     #[inline(always)]
     fn compare_exchange(self, word: usize, current: u32, new: u32) -> u32 {
-        match self
-            .atomic(word)
-            .compare_exchange(current, new, Relaxed, Relaxed)
-        {
-            Ok(old) | Err(old) => old,
-        }
+        // SAFETY: the address is inside the heap and aligned.
+        unsafe { atomic_compare_exchange(self.address(word), current, new) }
     }
     #[inline(always)]
     fn release(self) {
@@ -261,12 +317,14 @@ impl AtomicWord {
     /// Atomic load, relaxed.
     #[inline(always)]
     pub fn load(&self) -> u32 {
-        self.0.load(Relaxed)
+        // SAFETY: slices of a kernel lie in global memory.
+        unsafe { atomic_load(self.0.as_ptr()) }
     }
     /// Atomic store, relaxed.
     #[inline(always)]
     pub fn store(&self, value: u32) {
-        self.0.store(value, Relaxed)
+        // SAFETY: slices of a kernel lie in global memory.
+        unsafe { atomic_store(self.0.as_ptr(), value) }
     }
     /// Atomic addition (wrapping), relaxed; returns the old value.
     #[inline(always)]
@@ -286,8 +344,7 @@ impl AtomicWord {
     /// Atomic compare-and-swap, relaxed; returns the old value.
     #[inline(always)]
     pub fn compare_exchange(&self, current: u32, new: u32) -> u32 {
-        match self.0.compare_exchange(current, new, Relaxed, Relaxed) {
-            Ok(old) | Err(old) => old,
-        }
+        // SAFETY: slices of a kernel lie in global memory.
+        unsafe { atomic_compare_exchange(self.0.as_ptr(), current, new) }
     }
 }

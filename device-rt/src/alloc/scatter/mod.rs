@@ -44,6 +44,8 @@ use warpheap_api::{
 
 /// Granules of the largest request: what handles reach, less room for additions not to wrap.
 const MOST_GRANULES: u32 = u32::MAX - 0xffff;
+/// The greatest alignment in granules.
+const MOST_ALIGN: u32 = 1 << 12;
 
 /// Rounds in which a team may lose its page to other lanes before it gives up.
 const ROUNDS_LOST: u32 = 16;
@@ -170,7 +172,7 @@ unsafe impl DeviceAlloc for ScatterAlloc {
     const NAME: &'static str = "ScatterAlloc";
     const CAPS: Caps = Caps {
         frees: true,
-        max_align: 1 << 16,
+        max_align: MOST_ALIGN * 16,
         max_size: MOST_GRANULES as u64 * 16,
     };
 
@@ -183,7 +185,7 @@ unsafe impl DeviceAlloc for ScatterAlloc {
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let chunk = self.chunk_for(layout);
         let align = layout::align_granules(layout);
-        let possible = chunk != u32::MAX && layout.align() <= Self::CAPS.max_align as usize;
+        let possible = chunk != u32::MAX && align <= MOST_ALIGN;
         let small = possible && chunk <= self.geometry.page_granules();
         let mut answer = self.malloc_chunks(small, chunk, align);
         if possible && !small {
