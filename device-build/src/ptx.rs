@@ -9,12 +9,15 @@ use crate::nested::{self, Recipe};
 use crate::toolchain::Toolchain;
 
 /// Flags for every crate. The driver compiles PTX for its own GPU, so the floor is the oldest
-/// architecture with independent thread scheduling and `match.sync`. A panic's location is a path in
-/// the image and can be reported nowhere.
-const FLAGS: [&str; 3] = [
+/// architecture with independent thread scheduling and `match.sync`, and the PTX version is the first
+/// with `activemask`. A panic can be reported nowhere, so it is a `trap` on the spot: no call, and no
+/// path of a source file in the image.
+const FLAGS: [&str; 5] = [
     "-Ctarget-cpu=sm_70",
     "-Clink-arg=--target-feature=+ptx62",
     "-Zlocation-detail=none",
+    "-Zunstable-options",
+    "-Cpanic=immediate-abort",
 ];
 /// Flags for the device crate, in which `#[kernel]` makes entry points. It may name the features itself.
 const CRATE_FLAGS: [&str; 4] = [

@@ -20,8 +20,6 @@ unsafe extern "C" {
     fn nvvm_match_any(mask: i32, value: i32) -> i32;
     #[link_name = "llvm.nvvm.bar.warp.sync"]
     fn nvvm_bar_warp(mask: i32);
-    #[link_name = "llvm.nvvm.isspacep.global"]
-    fn nvvm_is_global(address: *const u8) -> bool;
     #[link_name = "llvm.nvvm.read.ptx.sreg.laneid"]
     fn nvvm_laneid() -> i32;
     #[link_name = "llvm.nvvm.read.ptx.sreg.smid"]
@@ -130,14 +128,10 @@ pub fn acquire() {
     release();
 }
 
-/// The pointer with this address of global memory. Knowing what it is, LLVM emits accesses of global
-/// instead of generic memory.
+/// The pointer with this address of global memory, which generic addresses name by the same number.
 #[inline(always)]
 pub(super) fn global(address: u64) -> *mut u32 {
-    let pointer = address as *mut u32;
-    // SAFETY: every address among a kernel's arguments is one of global memory.
-    unsafe { core::hint::assert_unchecked(nvvm_is_global(pointer.cast())) };
-    pointer
+    address as *mut u32
 }
 
 /// Atomic load, relaxed, device scope.
