@@ -1,0 +1,231 @@
+//! Does a device compute right what everything else relies on?
+//!
+//! Small kernels with the shapes of allocators: warp operations in loops that lanes leave one by
+//! one, atomics from all lanes, plain stores behind such loops, and messages between blocks. Lanes
+//! write down what they saw; [`check`] works out on the host what they must have seen. Which
+//! lanes are together in a loop is up to the device; that they agree about it is not.
+
+#[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
+mod check;
+#[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
+mod expect;
+
+#[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
+pub use check::check;
+
+use warpheap_rt::api::LaneMask;
+use warpheap_rt::device::*;
+use warpheap_rt::{arch, sync};
+
+/// Steps that a lane takes at most in the loop of [`selftest_divergence`].
+pub const STEPS: u32 = 8;
+
+/// What a lane saw in one step of the loop of [`selftest_divergence`]. Sets of lanes are two words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, HeapData)]
+#[repr(C)]
+pub struct Step {
+    /// The lanes that are together.
+    pub active: [u32; 2],
+    /// Those of them that voted yes.
+    pub ballot: [u32; 2],
+    /// Those of them with the same key.
+    pub matched: [u32; 2],
+    /// The lanes that are together in the branch of half of the lanes; nothing outside it.
+    pub branch: [u32; 2],
+    /// The value of the next lane of `active`, around.
+    pub shuffled: u32,
+    /// [`STEP_MARK`] plus the number of the step.
+    pub mark: u32,
+}
+
+/// What a lane stores behind the loop of [`selftest_divergence`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, HeapData)]
+#[repr(C)]
+pub struct Summary {
+    /// Its index in the warp.
+    pub lane: u32,
+    /// The index in its block of the first lane of its warp.
+    pub leader: u32,
+    /// Lanes of a warp.
+    pub width: u32,
+    /// Sum of all that was shuffled to it.
+    pub sum: u32,
+}
+
+/// What tells a step that was stored from one that was not.
+pub const STEP_MARK: u32 = 0x5e1f_7e57;
+
+/// Whether the lane with index `thread` in its block votes yes in a step.
+pub const fn vote(thread: u32, step: u32) -> bool {
+    sync::hash(thread * STEPS + step) & 1 != 0
+}
+
+/// The key by which lanes match in a step.
+pub const fn key(thread: u32, step: u32) -> u32 {
+    (sync::hash(thread * STEPS + step) >> 8) & 3
+}
+
+/// What a lane offers for shuffling in a step.
+pub const fn offer(thread: u32, step: u32) -> u32 {
+    sync::hash(thread * STEPS + step + 1)
+}
+
+/// Whether a lane enters the branch in a step.
+pub const fn branches(thread: u32, step: u32) -> bool {
+    (thread ^ step) & 1 != 0
+}
+
+/// The lane of `lanes` after `lane`, the first one after the last.
+pub const fn next(lanes: LaneMask, lane: u32) -> u32 {
+    let after = lanes.after(lane);
+    if after.is_empty() {
+        lanes.first()
+    } else {
+        after.first()
+    }
+}
+
+/// Each lane takes its own number of steps (`counts`, at most [`STEPS`]), in each of which the lanes
+/// that are left work together, and then stores a summary. `steps` has [`STEPS`] places for each
+/// lane; there are no more lanes than elements of `counts`.
+#[kernel]
+pub fn selftest_divergence(counts: &[u32], steps: &mut [Step], summaries: &mut [Summary]) {
+    let i = thread::index() as usize;
+    if i < counts.len() {
+        let me = thread::index_in_block();
+        let lane = thread::lane();
+        let warp = arch::active();
+        let leader = arch::shuffle(warp, me, warp.first());
+        let count = counts[i];
+        let mut sum = 0u32;
+        let mut step = 0;
+        while step < count && step < STEPS {
+            let active = arch::active();
+            let ballot = arch::ballot(active, vote(me, step));
+            let shuffled = arch::shuffle(active, offer(me, step), next(active, lane));
+            let matched = arch::match_any(active, key(me, step));
+            let mut branch = LaneMask::EMPTY;
+            if branches(me, step) {
+                branch = arch::active();
+            }
+            sum = sum.wrapping_add(shuffled);
+            let at = i * STEPS as usize + step as usize;
+            if at < steps.len() {
+                steps[at] = Step {
+                    active: [active.lo, active.hi],
+                    ballot: [ballot.lo, ballot.hi],
+                    matched: [matched.lo, matched.hi],
+                    branch: [branch.lo, branch.hi],
+                    shuffled,
+                    mark: STEP_MARK + step,
+                };
+            }
+            step += 1;
+        }
+        if i < summaries.len() {
+            summaries[i] = Summary {
+                lane,
+                leader,
+                width: thread::warp_width(),
+                sum,
+            };
+        }
+    }
+}
+
+/// Counter: lanes so far.
+pub const COUNT: usize = 0;
+/// Counter: the union of each lane's bit.
+pub const UNION: usize = 1;
+/// Counter: the greatest hash of an index.
+pub const GREATEST: usize = 2;
+/// Number of counters.
+pub const COUNTERS: usize = 3;
+
+/// All lanes draw a ticket and a place: `counters` begin as zeros, `places` as zeros with at least
+/// as many elements as there are lanes. A lane probes for a free place from where its hash says, marks
+/// it with its index + 1, and stores where it found one (`u32::MAX` if nowhere).
+#[kernel]
+pub fn selftest_atomics(
+    counters: &[AtomicWord],
+    places: &[AtomicWord],
+    tickets: &mut [u32],
+    found: &mut [u32],
+) {
+    let i = thread::index();
+    if (i as usize) < found.len() && counters.len() == COUNTERS {
+        let hash = sync::hash(i);
+        let ticket = counters[COUNT].fetch_add(1);
+        counters[UNION].fetch_or(1 << (i & 31));
+        counters[GREATEST].fetch_max(hash);
+        let mut place = u32::MAX;
+        let mut probe = 0;
+        while probe < places.len() as u32 && place == u32::MAX {
+            let at = hash.wrapping_add(probe) % places.len() as u32;
+            if places[at as usize].compare_exchange(0, i + 1) == 0 {
+                place = at;
+            }
+            probe += 1;
+        }
+        tickets[i as usize] = ticket;
+        found[i as usize] = place;
+    }
+}
+
+/// Looks at a flag before a lane gives up; most messages arrive, none has to.
+const LOOKS: u32 = 256;
+
+/// The message of a lane.
+pub const fn message(i: u32) -> u32 {
+    sync::hash(i) | 1
+}
+
+/// Each lane writes a message, raises its flag, and takes the message of the lane as far from the
+/// end as it is from the start, if that one's flag comes up within some looks; it stores what it
+/// took, 0 if nothing. `letters` and `flags` begin as zeros, with an element for each lane.
+#[kernel]
+pub fn selftest_messages(letters: &[AtomicWord], flags: &[AtomicWord], taken: &mut [u32]) {
+    let i = thread::index() as usize;
+    if i < taken.len() && taken.len() == letters.len() && taken.len() == flags.len() {
+        letters[i].store(message(i as u32));
+        arch::release();
+        flags[i].store(1);
+        let other = taken.len() - 1 - i;
+        let mut raised = 0;
+        let mut look = 0;
+        while look < LOOKS && raised == 0 {
+            raised = flags[other].load();
+            look += 1;
+        }
+        let mut letter = 0;
+        if raised != 0 {
+            arch::acquire();
+            letter = letters[other].load();
+        }
+        taken[i] = letter;
+    }
+}
+
+/// Lanes whose index is `remainder` modulo `divisor` return an error, `Exhausted` for even indices
+/// and `Contended` for odd ones.
+#[kernel]
+pub fn selftest_reports(divisor: u32, remainder: u32) -> Result<(), AllocError> {
+    let i = thread::index();
+    if divisor != 0 && i % divisor == remainder {
+        if i & 1 == 0 {
+            return Err(AllocError::Exhausted);
+        }
+        return Err(AllocError::Contended);
+    }
+    Ok(())
+}
+
+/// Adds to each element its index + 1: run twice, elements are twice that only if the second launch
+/// saw what the first wrote.
+#[kernel]
+pub fn selftest_index(out: &mut [u32]) {
+    let i = thread::index() as usize;
+    if i < out.len() {
+        out[i] += i as u32 + 1;
+    }
+}

@@ -1,0 +1,131 @@
+//! Runs the self-test.
+
+use super::expect::{self, Divergence, Verdict};
+use super::{COUNTERS, STEPS, Step, Summary};
+use crate::Kernels;
+use warpheap_rt::api::host::{Device, DeviceError, DeviceVec, LaunchConfig};
+use warpheap_rt::sync::hash;
+
+/// Blocks of each launch.
+const BLOCKS: u32 = 16;
+/// Lanes of a block, where the device allows as many.
+const LANES: u32 = 128;
+/// Times that each kernel runs: what goes wrong only sometimes has as many chances.
+const ROUNDS: u32 = 2;
+
+/// Runs the self-test's kernels on `device` and compares what they stored with what they must have
+/// stored. Takes milliseconds.
+///
+/// # Errors
+/// [`DeviceError::SelfTest`] with the first wrong result; otherwise as loading and launching.
+pub fn check(device: &Device) -> Result<(), DeviceError> {
+    let test = Test {
+        device,
+        kernels: crate::load(device)?,
+        config: LaunchConfig {
+            grid_dim: BLOCKS,
+            block_dim: LANES.min(device.info().max_block_dim),
+        },
+    };
+    for round in 0..ROUNDS {
+        test.index()?;
+        test.divergence(round)?;
+        test.atomics()?;
+        test.messages()?;
+        test.reports()?;
+    }
+    Ok(())
+}
+
+struct Test<'a> {
+    device: &'a Device,
+    kernels: Kernels,
+    config: LaunchConfig,
+}
+
+impl Test<'_> {
+    fn lanes(&self) -> u32 {
+        self.config.grid_dim * self.config.block_dim
+    }
+
+    fn zeros(&self, len: u32) -> Result<DeviceVec<u32>, DeviceError> {
+        DeviceVec::zeroed(self.device, len as usize)
+    }
+
+    fn judge(&self, verdict: Verdict) -> Result<(), DeviceError> {
+        let info = self.device.info();
+        verdict.map_err(|what| DeviceError::SelfTest {
+            device: format!("{} ({})", info.name, info.driver),
+            what,
+        })
+    }
+
+    fn index(&self) -> Result<(), DeviceError> {
+        // The last block reaches beyond the end.
+        let out = self.zeros(self.lanes() - 3)?;
+        let launch = || self.kernels.selftest_index_launch(self.config, &out);
+        self.device.run_all(&[launch(), launch()])?;
+        self.judge(expect::twice(&out.to_vec()?))
+    }
+
+    fn divergence(&self, round: u32) -> Result<(), DeviceError> {
+        let lanes = self.lanes();
+        let counts: Vec<u32> = (0..lanes).map(|i| count(i, round)).collect();
+        let steps = DeviceVec::<Step>::zeroed(self.device, (lanes * STEPS) as usize)?;
+        let summaries = DeviceVec::<Summary>::zeroed(self.device, lanes as usize)?;
+        let told = DeviceVec::from_slice(self.device, &counts)?;
+        let kernels = &self.kernels;
+        kernels.selftest_divergence(self.config, &told, &steps, &summaries)?;
+        let trace = Divergence {
+            block_dim: self.config.block_dim,
+            width: self.device.info().warp_width,
+            counts: &counts,
+            steps: &steps.to_vec()?,
+            summaries: &summaries.to_vec()?,
+        };
+        self.judge(trace.judge())
+    }
+
+    fn atomics(&self) -> Result<(), DeviceError> {
+        let lanes = self.lanes();
+        let counters = self.zeros(COUNTERS as u32)?;
+        // Nearly full at the end, so that lanes probe for a while, each for a different one.
+        let places = self.zeros(lanes + lanes / 16)?;
+        let (tickets, found) = (self.zeros(lanes)?, self.zeros(lanes)?);
+        let kernels = &self.kernels;
+        kernels.selftest_atomics(self.config, &counters, &places, &tickets, &found)?;
+        let mut counted = [0; COUNTERS];
+        counters.copy_to(&mut counted)?;
+        self.judge(expect::atomics(
+            &counted,
+            &places.to_vec()?,
+            &tickets.to_vec()?,
+            &found.to_vec()?,
+        ))
+    }
+
+    fn messages(&self) -> Result<(), DeviceError> {
+        let lanes = self.lanes();
+        let (letters, flags) = (self.zeros(lanes)?, self.zeros(lanes)?);
+        let taken = self.zeros(lanes)?;
+        let kernels = &self.kernels;
+        kernels.selftest_messages(self.config, &letters, &flags, &taken)?;
+        self.judge(expect::messages(&taken.to_vec()?))
+    }
+
+    fn reports(&self) -> Result<(), DeviceError> {
+        let failing = (7, 3);
+        let launch = self
+            .kernels
+            .selftest_reports_launch(self.config, failing.0, failing.1);
+        let reports = self.device.run_all(&[launch])?;
+        let words = reports.first().map_or([0; _], |report| report.words);
+        let block_dim = self.config.block_dim;
+        self.judge(expect::reports(&words, self.lanes(), block_dim, failing))
+    }
+}
+
+/// How many steps a lane takes: all numbers occur in every few lanes.
+fn count(i: u32, round: u32) -> u32 {
+    hash(i ^ (round << 16)) % (STEPS + 1)
+}
