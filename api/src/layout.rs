@@ -56,10 +56,14 @@ pub const fn array<T: HeapData>(len: u32) -> Layout {
 
 /// Granules that hold a block of this layout: at least one.
 ///
-/// Saturates to `u32::MAX` for layouts beyond the reach of a handle.
+/// Saturates to `u32::MAX` for layouts beyond the reach of a handle, [`ABSURD`] ones among them also
+/// where `usize` has 32 bits.
 #[inline(always)]
 pub const fn granules(layout: Layout) -> u32 {
     let size = layout.size();
+    if size >= ABSURD {
+        return u32::MAX;
+    }
     // Written without an addition that could wrap where usize has 32 bits.
     let whole = size / DevicePtr::GRANULE_BYTES;
     let part = (size % DevicePtr::GRANULE_BYTES != 0) as usize;

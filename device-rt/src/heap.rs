@@ -113,17 +113,21 @@ impl<A: DeviceAlloc> Heap<A> {
         layout: Layout,
         new_size: usize,
     ) -> Result<DevicePtr<u8>, AllocError> {
-        // An emulator hears of the new block before the old one is freed, as with separate calls;
-        // it is told only of what happened, so a failed resize says nothing.
+        // An emulator hears that the old block is gone before it can be another lane's, and that it
+        // is back if nothing happened.
+        self.words().note_free(ptr, layout);
         // SAFETY: the caller's promise.
-        let moved = unsafe { self.alloc.realloc(ptr, layout, new_size) };
-        if moved.is_ok() {
-            self.words().note_free(ptr, layout);
+        match unsafe { self.alloc.realloc(ptr, layout, new_size) } {
+            Ok(moved) => {
+                let layout = warpheap_api::layout::aligned(new_size, layout.align());
+                self.words().note_malloc(moved, layout);
+                Ok(moved)
+            }
+            Err(error) => {
+                self.words().note_malloc(ptr, layout);
+                Err(error)
+            }
         }
-        self.note(
-            moved,
-            warpheap_api::layout::aligned(new_size, layout.align()),
-        )
     }
 
     /// Allocates an array; see [`DeviceAlloc::malloc_array`].

@@ -52,6 +52,12 @@ impl Bump {
         let mut attempt = 0;
         let mut next = self.words.load(WORD_NEXT);
         while attempt < ATTEMPTS {
+            attempt += 1;
+            if next > self.limit {
+                // A warp is about to put the pointer back.
+                next = self.words.load(WORD_NEXT);
+                continue;
+            }
             let start = next.wrapping_add(align - 1) & !(align - 1);
             if start < next || start > self.limit || granules > self.limit - start {
                 return fail(self.words, AllocError::Exhausted);
@@ -63,14 +69,13 @@ impl Bump {
                 return Ok(DevicePtr::from_granule(start));
             }
             next = seen;
-            attempt += 1;
         }
         fail(self.words, AllocError::Contended)
     }
 }
 
-// SAFETY: the pointer only grows, except for additions that are taken back because nothing of them
-// was handed out; so every granule is handed out once.
+// SAFETY: what is handed out lies between two values that the pointer had at or below the limit, and it
+// falls only from beyond the limit, back to the last such value; so every granule is handed out once.
 unsafe impl DeviceAlloc for Bump {
     type Memory = Words;
     const NAME: &'static str = "Bump";
@@ -104,8 +109,15 @@ unsafe impl DeviceAlloc for Bump {
             base = self.words.load(WORD_NEXT);
             if base < self.limit {
                 base = self.words.fetch_add(WORD_NEXT, sum.total);
-                if base > self.limit || sum.total > self.limit - base {
-                    self.words.fetch_sub(WORD_NEXT, sum.total);
+                if base > self.limit {
+                    // Another warp has just carried the pointer beyond the limit, and puts it back
+                    // to where it was, this addition included.
+                    base = u32::MAX;
+                } else if sum.total > self.limit - base {
+                    // Only one warp can have done so. Nobody takes anything before it is undone, and
+                    // it must be undone at once for all: if each warp took its own addition back,
+                    // a third one could be served from what is left between two of them.
+                    self.words.store(WORD_NEXT, base);
                     base = u32::MAX;
                 }
             } else {
