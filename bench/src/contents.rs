@@ -1,0 +1,66 @@
+//! Whether what was handed out is right.
+
+use crate::lab::Lab;
+use std::fmt;
+use warpheap_api::DevicePtr;
+use warpheap_api::host::{DeviceError, DeviceVec, Pool};
+use warpheap_bench_kernels::contents::{
+    COUNTS, MISSING, MarkEntry, OUTSIDE, OVERWRITTEN, VerifyEntry,
+};
+
+/// What is wrong with a number of blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wrong {
+    /// Lanes without a block.
+    pub missing: u32,
+    /// Blocks that do not lie inside the heap.
+    pub outside: u32,
+    /// Blocks in which another lane's mark was found: blocks overlap.
+    pub overwritten: u32,
+}
+
+impl Wrong {
+    /// Whether nothing is wrong.
+    pub fn is_nothing(self) -> bool {
+        self == Wrong::default()
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "WRONG: {} blocks overwritten, {} outside the heap, {} missing",
+            self.overwritten, self.outside, self.missing
+        )
+    }
+}
+
+/// Marks each of `blocks`, all of `size` bytes in `pool`, and looks whether the marks stayed. Different
+/// seeds make marks that differ from those of an earlier check.
+///
+/// # Errors
+/// Errors of the device.
+pub fn check<A: MarkEntry + VerifyEntry>(
+    lab: &Lab,
+    pool: &Pool<A>,
+    blocks: &DeviceVec<DevicePtr<u8>>,
+    size: u32,
+    seed: u32,
+) -> Result<Wrong, DeviceError> {
+    let counts = DeviceVec::<u32>::zeroed(lab.device(), COUNTS)?;
+    let shape = Lab::shape(blocks.len() as u32);
+    let kernels = lab.kernels();
+    let launches = [
+        kernels.mark_launch(pool, shape, blocks, size, seed),
+        kernels.verify_launch(pool, shape, blocks, &counts, size, seed),
+    ];
+    lab.device().run_all(&launches)?;
+    let counts = counts.to_vec()?;
+    let count = |at: usize| counts.get(at).copied().unwrap_or(u32::MAX);
+    Ok(Wrong {
+        missing: count(MISSING),
+        outside: count(OUTSIDE),
+        overwritten: count(OVERWRITTEN),
+    })
+}

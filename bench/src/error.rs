@@ -1,0 +1,42 @@
+//! What can go wrong.
+
+use std::path::PathBuf;
+use thiserror::Error;
+use warpheap_api::host::DeviceError;
+
+/// Why nothing, or not all, was measured.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum BenchError {
+    /// The device, or opening it.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// No allocator has this name.
+    #[error("no allocator is called `{name}`; there are: {known}")]
+    UnknownAllocator {
+        /// What was asked for.
+        name: String,
+        /// The names that exist.
+        known: String,
+    },
+    /// A cell that cannot be measured in a pool of this size.
+    #[error(
+        "{n} blocks of {size} bytes do not fit into half of a pool of {pool} bytes: ask for a larger --pool"
+    )]
+    PoolTooSmall {
+        /// Number of lanes.
+        n: u32,
+        /// Bytes of each request.
+        size: u32,
+        /// Bytes of the pool.
+        pool: u64,
+    },
+    /// A file of results cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}

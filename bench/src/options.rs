@@ -1,0 +1,114 @@
+//! What is asked for on the command line.
+
+use crate::plan::Scenario;
+use std::path::PathBuf;
+
+/// Measures the allocators of warpheap: time of a malloc kernel and a free kernel, beside the floors.
+#[derive(Clone, Debug, clap::Parser)]
+#[command(name = "warpheap-bench", version)]
+pub struct Options {
+    /// Backend: host, cuda or vulkan [default: the best one present, or $WARPHEAP_BACKEND]
+    #[arg(long, value_name = "NAME")]
+    pub backend: Option<String>,
+    /// Device: its number or a part of its name, as `warpheap doctor` shows them
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
+    /// Allocators, separated by commas, or `all`; `Bump` runs always, as a floor
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub allocator: Vec<String>,
+    /// Scenarios, separated by commas [default: all]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub scenario: Vec<Scenario>,
+    /// Sizes of requests in bytes, separated by commas [default: those of the scenario]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',',
+          value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    pub sizes: Vec<u32>,
+    /// Number of lanes, each with one request; S3 counts up to it [default: 2^20, host 2^14]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    pub n: Option<u32>,
+    /// Size of the pool, such as 512M or 8G [default: 8G or what the device allows, host 256M]
+    #[arg(long, value_name = "SIZE", value_parser = pool_size)]
+    pub pool: Option<u64>,
+    /// Timed repeats of each measurement [default: 21, host 5]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub repeats: Option<u32>,
+    /// Lanes of a warp call together: malloc_warp and free_warp
+    #[arg(long)]
+    pub warp: bool,
+    /// Fewer sizes, lanes and repeats
+    #[arg(long)]
+    pub quick: bool,
+    /// Write the results to this file as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write the results to this file as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+}
+
+impl Options {
+    /// The scenarios that are asked for.
+    pub fn scenarios(&self) -> Vec<Scenario> {
+        match self.scenario.as_slice() {
+            [] => vec![Scenario::S1, Scenario::S3],
+            asked => asked.to_vec(),
+        }
+    }
+}
+
+/// Reads a number of bytes with an optional `K`, `M` or `G`, powers of 1024.
+fn pool_size(text: &str) -> Result<u64, String> {
+    let wrong =
+        || format!("`{text}` is no size: write a number with or without K, M or G, as in 512M");
+    let upper = text.trim().to_ascii_uppercase();
+    let plain = upper.trim_end_matches("IB").trim_end_matches('B');
+    let (number, shift) = match plain.chars().last() {
+        Some('K') => (&plain[..plain.len() - 1], 10),
+        Some('M') => (&plain[..plain.len() - 1], 20),
+        Some('G') => (&plain[..plain.len() - 1], 30),
+        _ => (plain, 0),
+    };
+    let number: u64 = number.trim().parse().map_err(|_| wrong())?;
+    match number.checked_mul(1 << shift) {
+        Some(0) | None => Err(wrong()),
+        Some(bytes) => Ok(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory, Parser};
+
+    #[test]
+    fn definition_is_sound() {
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn lists_and_sizes_are_read() {
+        let line = "bench --sizes 16,64 --scenario S3,s1 --pool 2GiB --allocator a,b --n 5";
+        let options = Options::parse_from(line.split(' '));
+        assert_eq!(options.sizes, [16, 64]);
+        assert_eq!(options.scenarios(), [Scenario::S3, Scenario::S1]);
+        assert_eq!(options.pool, Some(2 << 30));
+        assert_eq!(options.allocator, ["a", "b"]);
+        assert_eq!(options.n, Some(5));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for line in [
+            "bench --sizes 0",
+            "bench --n 0",
+            "bench --repeats 0",
+            "bench --pool much",
+            "bench --pool 0",
+            "bench --pool 99999999999999G",
+            "bench --scenario S99",
+            "bench file",
+        ] {
+            assert!(Options::try_parse_from(line.split(' ')).is_err(), "{line}");
+        }
+    }
+}

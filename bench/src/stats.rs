@@ -1,0 +1,55 @@
+//! Median and spread of repeated measurements.
+
+use serde::Serialize;
+use std::time::Duration;
+
+/// What is kept of the repeats of one measurement, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// The median.
+    pub median: f64,
+    /// The 10th percentile.
+    pub p10: f64,
+    /// The 90th percentile.
+    pub p90: f64,
+}
+
+impl Spread {
+    /// The spread of `times`; `None` if there are none.
+    pub fn of(times: &[Duration]) -> Option<Self> {
+        let mut times: Vec<f64> = times.iter().map(|t| t.as_secs_f64() * 1e3).collect();
+        times.sort_by(f64::total_cmp);
+        Some(Spread {
+            median: quantile(&times, 0.5)?,
+            p10: quantile(&times, 0.1)?,
+            p90: quantile(&times, 0.9)?,
+        })
+    }
+}
+
+/// The `q`-quantile of sorted numbers, between two neighbours in proportion.
+fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
+    let place = q * sorted.len().checked_sub(1)? as f64;
+    let (below, above) = (place.floor() as usize, place.ceil() as usize);
+    let (low, high) = (*sorted.get(below)?, *sorted.get(above)?);
+    Some(low + (high - low) * place.fract())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_lie_between_neighbours() {
+        let ms = |values: &[u64]| {
+            let times: Vec<_> = values.iter().map(|&v| Duration::from_millis(v)).collect();
+            Spread::of(&times)
+        };
+        let spread = |median, p10, p90| Some(Spread { median, p10, p90 });
+        assert_eq!(ms(&[]), None);
+        assert_eq!(ms(&[7]), spread(7.0, 7.0, 7.0));
+        assert_eq!(ms(&[4, 2]), spread(3.0, 2.2, 3.8));
+        let eleven = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
+        assert_eq!(ms(&eleven), spread(5.0, 1.0, 9.0));
+    }
+}
