@@ -4,6 +4,7 @@ use super::graph::check::Mismatch;
 use super::graph::read::ReadError;
 use std::process::ExitCode;
 use thiserror::Error;
+use warpheap::DeviceError;
 
 /// Why a command did not do what it was asked to.
 #[derive(Debug, Error)]
@@ -30,6 +31,17 @@ pub enum CliError {
     /// The answer could not be written. Exit code 1.
     #[error("cannot write the result: {0}")]
     Write(#[from] std::io::Error),
+}
+
+impl From<DeviceError> for CliError {
+    fn from(error: DeviceError) -> Self {
+        match error {
+            DeviceError::NoBackend { .. } | DeviceError::NoDevice { .. } => {
+                CliError::Usage(error.to_string())
+            }
+            error => CliError::Run(error.to_string()),
+        }
+    }
 }
 
 impl CliError {

@@ -1,7 +1,9 @@
 //! Is what the device built the graph that was put in, and are its ranks right?
 
+use super::growth::Demand;
 use super::reference::InNeighbours;
 use thiserror::Error;
+use warpheap::PoolStats;
 
 /// Largest relative difference allowed between a rank computed on the device in single precision and
 /// the reference in double precision.
@@ -48,6 +50,16 @@ pub enum Mismatch {
         /// Values that came.
         got: usize,
     },
+    /// The heap handed out or took back another number of blocks or bytes than the vectors need.
+    #[error("the heap counted {got} {what} instead of {expected}")]
+    Heap {
+        /// What was counted.
+        what: &'static str,
+        /// What the vectors need.
+        expected: u64,
+        /// What was counted.
+        got: u64,
+    },
     /// A rank is off by more than [`RANK_TOLERANCE`].
     #[error(
         "the ranks of the device are wrong: vertex {vertex} has {got:e} instead of {expected:e} \
@@ -71,6 +83,30 @@ fn count(expected: usize, got: usize) -> Result<(), Mismatch> {
     } else {
         Err(Mismatch::Count { expected, got })
     }
+}
+
+/// Compares what the heap counted with what the vectors ask for: `growing` when the graph is complete,
+/// `freed` after all of it was given back.
+///
+/// # Errors
+/// [`Mismatch::Heap`] for the first count that differs.
+pub fn heap(demand: &Demand, growing: &PoolStats, freed: &PoolStats) -> Result<(), Mismatch> {
+    for (what, expected, got) in [
+        ("mallocs", demand.mallocs(), growing.mallocs),
+        ("live bytes", demand.live, growing.live_bytes()),
+        ("mallocs", demand.mallocs(), freed.mallocs),
+        ("frees", demand.mallocs(), freed.frees),
+        ("live bytes after freeing", 0, freed.live_bytes()),
+    ] {
+        if expected != got {
+            return Err(Mismatch::Heap {
+                what,
+                expected,
+                got,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Compares the lengths of the vertices' vectors with the in-degrees. `base` is what is added to an id
@@ -170,6 +206,28 @@ mod tests {
             })
         );
         assert!(neighbours(&rows, &mut [2, 1, 2], 0).is_err());
+    }
+
+    #[test]
+    fn lost_blocks_are_found() {
+        let demand = Demand::new([3, 9].into_iter());
+        let stats = |mallocs, frees, malloc_bytes, free_bytes| PoolStats {
+            allocator: "Bump",
+            pool_bytes: 1024,
+            metadata_bytes: 64,
+            usage: warpheap::Usage::default(),
+            failures: [0; 3],
+            mallocs,
+            frees,
+            malloc_bytes,
+            free_bytes,
+        };
+        // Blocks of 16, and of 16, 32 and 64 bytes.
+        let (full, empty) = (stats(4, 2, 128, 48), stats(4, 4, 128, 128));
+        assert_eq!(heap(&demand, &full, &empty), Ok(()));
+        assert!(heap(&demand, &full, &full).is_err());
+        assert!(heap(&demand, &stats(4, 1, 128, 16), &empty).is_err());
+        assert!(heap(&demand, &full, &stats(5, 5, 144, 144)).is_err());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A report for people: a list for one run, a table for several, the top vertices below.
 
 use super::report::{Report, Run, Source, Top};
-use crate::cli::size;
-use crate::cli::text::{grouped, table, time};
+use crate::size;
+use crate::text::{grouped, table, time};
 use std::fmt::Write;
 use std::time::Duration;
 

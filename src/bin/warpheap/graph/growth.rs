@@ -1,4 +1,4 @@
-//! What a vertex's vector asks of the heap while it grows, and the pool that is enough for a graph.
+//! What the vertices' vectors ask of the heap while they grow.
 //!
 //! A `HeapVec` that is pushed to element by element holds blocks of 4, 8, 16, … elements, one after
 //! the other: it asks for the next block, copies, and gives the old one back.
@@ -16,33 +16,25 @@ pub fn capacity(len: u32) -> u64 {
     }
 }
 
-/// Number of blocks that a vector asked for until it had this capacity.
-pub fn mallocs(capacity: u32) -> u64 {
-    match capacity {
-        0 => 0,
-        capacity => u64::from((capacity.max(FIRST) / FIRST).ilog2()) + 1,
-    }
-}
-
-/// Bytes of a vector's block.
-pub fn block_bytes(capacity: u64) -> u64 {
-    capacity * ELEMENT
-}
-
 /// How many blocks of each size the vectors of a graph ask for in all: `blocks[k]` of
 /// `4 * 2^k` elements. A vector with more than one counts in each of its sizes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Demand {
     /// Blocks by size, the smallest first.
     pub blocks: Vec<u64>,
+    /// Bytes of the blocks that the vectors hold in the end.
+    pub live: u64,
 }
 
 impl Demand {
     /// Counts for vectors that these numbers of elements are pushed to.
     pub fn new(lengths: impl Iterator<Item = u32>) -> Self {
         let mut blocks = Vec::new();
+        let mut live = 0;
         for len in lengths {
-            let steps = match capacity(len) {
+            let capacity = capacity(len);
+            live += capacity * ELEMENT;
+            let steps = match capacity {
                 0 => 0,
                 capacity => (capacity / u64::from(FIRST)).ilog2() as usize + 1,
             };
@@ -57,12 +49,22 @@ impl Demand {
         for step in (1..blocks.len()).rev() {
             blocks[step - 1] += blocks[step];
         }
-        Self { blocks }
+        Self { blocks, live }
     }
 
-    /// Bytes of a block of step `k`.
-    pub fn bytes(step: usize) -> u64 {
-        block_bytes(u64::from(FIRST) << step)
+    /// Bytes of a block of that step.
+    fn bytes(step: usize) -> u64 {
+        (u64::from(FIRST) << step) * ELEMENT
+    }
+
+    /// Number of all blocks ever asked for.
+    pub fn mallocs(&self) -> u64 {
+        self.blocks.iter().sum()
+    }
+
+    /// Bytes of the largest block.
+    pub fn largest(&self) -> u64 {
+        self.blocks.len().checked_sub(1).map_or(0, Self::bytes)
     }
 
     /// Bytes of all blocks ever asked for.
@@ -78,13 +80,18 @@ mod tests {
 
     #[test]
     fn capacities_double_from_four() {
-        for (len, expected) in [(0, 0), (1, 4), (4, 4), (5, 8), (8, 8), (9, 16), (1000, 1024)] {
+        for (len, expected) in [
+            (0, 0),
+            (1, 4),
+            (4, 4),
+            (5, 8),
+            (8, 8),
+            (9, 16),
+            (1000, 1024),
+        ] {
             assert_eq!(capacity(len), expected, "{len}");
         }
         assert_eq!(capacity(u32::MAX), 1 << 32);
-        for (capacity, expected) in [(0, 0), (4, 1), (8, 2), (1024, 9)] {
-            assert_eq!(mallocs(capacity), expected, "{capacity}");
-        }
     }
 
     #[test]
@@ -93,6 +100,9 @@ mod tests {
         let demand = Demand::new([3, 9, 0, 5].into_iter());
         assert_eq!(demand.blocks, [3, 2, 1]);
         assert_eq!(demand.total(), 3 * 16 + 2 * 32 + 64);
+        assert_eq!(demand.mallocs(), 6);
+        assert_eq!(demand.live, 16 + 64 + 32);
+        assert_eq!(demand.largest(), 64);
         assert_eq!(Demand::new([0].into_iter()).total(), 0);
     }
 }

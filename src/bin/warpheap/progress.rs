@@ -18,12 +18,6 @@ impl Progress {
         }
     }
 
-    /// Shows nothing.
-    #[cfg(test)]
-    pub fn hidden() -> Self {
-        Self { shown: false }
-    }
-
     /// A bar of `total` steps, labelled with what is going on. It is wiped when dropped.
     pub fn bar(self, label: String, total: u64) -> Bar {
         let target = if self.shown {

@@ -1,6 +1,17 @@
 //! How numbers, times and tables are written for people.
 
+use crate::error::CliError;
+use serde::Serialize;
 use std::time::Duration;
+
+/// A value as JSON, for programs.
+///
+/// # Errors
+/// [`CliError::Write`] for what JSON cannot hold.
+pub fn json(value: &impl Serialize) -> Result<String, CliError> {
+    let text = serde_json::to_string_pretty(value).map_err(std::io::Error::from)?;
+    Ok(text + "\n")
+}
 
 /// A number with its digits in groups of three: `16,777,216`.
 pub fn grouped(number: u64) -> String {

@@ -5,7 +5,7 @@
 //! for.
 
 use super::{Input, LineError, MAX_ID, ReadError, ReadOptions, push, vertex_id};
-use crate::cli::graph::edges::EdgeList;
+use crate::graph::edges::EdgeList;
 
 pub(super) fn parse(input: &Input<'_>, options: ReadOptions) -> Result<EdgeList, ReadError> {
     let mut edges = Vec::new();

@@ -6,6 +6,9 @@ use std::time::Duration;
 /// Version of the JSON: goes up when a field changes its name or meaning, not when one is added.
 pub const SCHEMA: u32 = 1;
 
+/// Vertices in the list of those with the highest rank.
+pub const TOP: usize = 10;
+
 /// Everything that a command prints: one graph, one device, a run per allocator.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
@@ -97,7 +100,7 @@ pub struct Run {
     /// Time per phase.
     #[serde(flatten)]
     pub phases: Phases,
-    /// The ten vertices of highest rank.
+    /// The [`TOP`] vertices of highest rank.
     pub top: Vec<Top>,
 }
 

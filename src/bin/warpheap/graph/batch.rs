@@ -3,23 +3,14 @@
 //! The kernel runs one lane per vertex of the batch, so no two lanes ever grow the same vector. This
 //! groups a batch by target vertex with a counting sort whose cost depends on the batch alone.
 
-/// The edges of a batch that enter one vertex: `sources[begin..end]` of the [`Batch`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Group {
-    /// The target vertex.
-    pub vertex: u32,
-    /// First edge.
-    pub begin: u32,
-    /// One past the last edge.
-    pub end: u32,
-}
+use warpheap_kernels::graph::Segment;
 
 /// One batch, grouped. Reused from batch to batch.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// One group per vertex that an edge of the batch enters, the longest first: lanes of a warp then
+    /// One segment of `sources` per vertex that an edge of the batch enters, the longest first: lanes of a warp then
     /// have about the same work, and the longest run starts at once.
-    pub groups: Vec<Group>,
+    pub groups: Vec<Segment>,
     /// Sources of the edges, group by group, in the order of the input inside a group.
     pub sources: Vec<u32>,
     /// Per vertex: edges counted, then the place of the next one. Zero between calls.
@@ -41,7 +32,7 @@ impl Batch {
         for [_, target] in edges {
             let counter = &mut self.counters[*target as usize];
             if *counter == 0 {
-                self.groups.push(Group {
+                self.groups.push(Segment {
                     vertex: *target,
                     begin: 0,
                     end: 0,
@@ -50,7 +41,7 @@ impl Batch {
             *counter += 1;
         }
         let counters = &mut self.counters;
-        let longest_first = |group: &Group| {
+        let longest_first = |group: &Segment| {
             (
                 std::cmp::Reverse(counters[group.vertex as usize]),
                 group.vertex,
@@ -86,7 +77,7 @@ mod tests {
     fn groups_by_target_longest_first() {
         let mut batch = Batch::new(6);
         batch.group(&[[0, 5], [1, 2], [3, 5], [4, 0], [0, 5]]);
-        let of = |vertex, begin, end| Group { vertex, begin, end };
+        let of = |vertex, begin, end| Segment { vertex, begin, end };
         assert_eq!(batch.groups, [of(5, 0, 3), of(0, 3, 4), of(2, 4, 5)]);
         assert_eq!(batch.sources, [0, 3, 0, 4, 1]);
     }

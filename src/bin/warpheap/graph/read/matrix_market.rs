@@ -4,7 +4,7 @@
 //! store one triangle; each entry off the diagonal stands for two edges.
 
 use super::{BANNER, Input, Line, LineError, MAX_ID, ReadError, ReadOptions, push, vertex_id};
-use crate::cli::graph::edges::EdgeList;
+use crate::graph::edges::EdgeList;
 
 pub(super) fn parse(input: &Input<'_>, options: ReadOptions) -> Result<EdgeList, ReadError> {
     let mut lines = input.lines();

@@ -1,12 +1,13 @@
 //! The graph that the options ask for, and the CPU's answers to compare with.
 
 use super::edges::EdgeList;
+use super::growth::Demand;
 use super::read::{self, ReadOptions};
 use super::reference::{InNeighbours, PageRank};
 use super::report::{GraphReport, Source};
 use super::rmat::Rmat;
-use crate::cli::args::{GraphArgs, JobArgs};
-use crate::cli::error::CliError;
+use crate::args::{GraphArgs, JobArgs};
+use crate::error::CliError;
 use std::time::Instant;
 
 /// A graph with everything that a run is measured against.
@@ -25,6 +26,13 @@ pub struct Reference {
     pub iterations: u32,
     /// How the graph is described to the user.
     pub report: GraphReport,
+}
+
+impl Reference {
+    /// What the vertices' vectors ask of a heap.
+    pub fn demand(&self) -> Demand {
+        Demand::new((0..self.list.vertices).map(|vertex| self.rows.degree(vertex)))
+    }
 }
 
 /// Scale of a generated graph when none is asked for: 2^14 vertices.
@@ -99,7 +107,9 @@ fn finish(
     if simple {
         list.make_simple();
         if list.edges.is_empty() {
-            return Err(CliError::Usage("--simple leaves no edge: all are self loops".into()));
+            return Err(CliError::Usage(
+                "--simple leaves no edge: all are self loops".into(),
+            ));
         }
     }
     let load = started.elapsed();

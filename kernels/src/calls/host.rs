@@ -1,0 +1,160 @@
+//! The host's side: chooses the entry that fits a pool, launches it, reads the answer.
+
+use super::{HeapFreeCountedEntry, HeapFreeEntry, HeapMallocCountedEntry, HeapMallocEntry};
+use crate::Kernels;
+use std::sync::{Arc, Mutex, PoisonError};
+use warpheap_rt::api::host::{
+    Arg, Device, DeviceError, DeviceVec, HeapArg, HeapCalls, HostAlloc, HostEntry, IntoArg,
+    LaunchConfig, Prepared, RawPool,
+};
+use warpheap_rt::api::{DevicePtr, Layout};
+use warpheap_rt::device::*;
+
+/// The same device, on which the host can allocate in heaps of the library's allocators, counted or
+/// not.
+///
+/// # Errors
+/// The kernels cannot be loaded; errors of the device.
+pub fn attach(device: &Device) -> Result<Device, DeviceError> {
+    let calls = Calls {
+        kernels: crate::load(device)?,
+        answer: Mutex::new(DeviceVec::zeroed(device, 1)?),
+    };
+    Ok(device.clone().with_heap_calls(Arc::new(calls)))
+}
+
+#[derive(Debug)]
+struct Calls {
+    kernels: Kernels,
+    /// Where the kernel writes the handle; one call at a time uses it.
+    answer: Mutex<DeviceVec<u32>>,
+}
+
+/// Name and host function of an entry.
+type Entry = (&'static str, HostEntry);
+
+/// The entries for heaps of one kind.
+struct Entries {
+    malloc: Entry,
+    free: Entry,
+}
+
+macro_rules! entries_of {
+    ($($allocator:ident),* $(,)?) => {
+        /// The entries for a kind of heap, [`HostAlloc::KIND`].
+        fn entries(kind: u32) -> Option<Entries> {
+            $(
+                if kind == <$allocator as HostAlloc>::KIND {
+                    return Some(Entries {
+                        malloc: (
+                            <$allocator as HeapMallocEntry>::ENTRY,
+                            <$allocator as HeapMallocEntry>::HOST,
+                        ),
+                        free: (
+                            <$allocator as HeapFreeEntry>::ENTRY,
+                            <$allocator as HeapFreeEntry>::HOST,
+                        ),
+                    });
+                }
+                if kind == <Counted<$allocator> as HostAlloc>::KIND {
+                    return Some(Entries {
+                        malloc: (
+                            <Counted<$allocator> as HeapMallocCountedEntry>::ENTRY,
+                            <Counted<$allocator> as HeapMallocCountedEntry>::HOST,
+                        ),
+                        free: (
+                            <Counted<$allocator> as HeapFreeCountedEntry>::ENTRY,
+                            <Counted<$allocator> as HeapFreeCountedEntry>::HOST,
+                        ),
+                    });
+                }
+            )*
+            None
+        }
+    };
+}
+
+warpheap_rt::for_each_allocator!(entries_of);
+
+impl Calls {
+    /// Entries for the pool's allocator.
+    fn entries(&self, pool: &RawPool) -> Result<Entries, DeviceError> {
+        entries(pool.kind).ok_or_else(|| DeviceError::BadLaunch {
+            kernel: "heap_malloc".into(),
+            why: format!(
+                "the library has no kernels for {} heaps of kind {:#x}: allocate in a kernel of your own",
+                pool.allocator, pool.kind
+            ),
+        })
+    }
+
+    /// One lane of `entry` on the pool.
+    ///
+    /// # Safety
+    /// `entry` is one of the pool's allocator, and `first` and a layout are its parameters behind the
+    /// heap.
+    unsafe fn launch(&self, entry: Entry, pool: &RawPool, first: Arg, layout: Layout) -> Prepared {
+        let size = layout.size() as u64;
+        // An alignment beyond 32 bits becomes 0, which no allocator serves either.
+        let align = u32::try_from(layout.align()).unwrap_or(0);
+        let heap = Arg::Heap(HeapArg {
+            buffer: pool.buffer.clone(),
+            words: pool.words,
+            params: pool.params,
+        });
+        let args = vec![
+            heap,
+            first,
+            (size as u32).into_arg(),
+            ((size >> 32) as u32).into_arg(),
+            align.into_arg(),
+        ];
+        let config = LaunchConfig {
+            grid_dim: 1,
+            block_dim: 1,
+        };
+        // SAFETY: the caller's promise; the entry belongs to this crate's module.
+        unsafe {
+            Prepared::new(
+                self.kernels.module().clone(),
+                entry.0,
+                entry.1,
+                config,
+                args,
+            )
+        }
+    }
+}
+
+impl HeapCalls for Calls {
+    fn malloc(&self, pool: &RawPool, layout: Layout) -> Result<DevicePtr<u8>, DeviceError> {
+        let entries = self.entries(pool)?;
+        // A panic elsewhere leaves nothing half-done in a buffer that every call overwrites.
+        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: a malloc entry of the pool's kind takes the heap, a slice of words, a layout.
+        let launch = unsafe { self.launch(entries.malloc, pool, answer.arg(), layout) };
+        match launch.run() {
+            Ok(_) => {
+                let mut granule = [0];
+                answer.copy_to(&mut granule)?;
+                Ok(DevicePtr::from_granule(granule[0]))
+            }
+            Err(DeviceError::Kernel(failure)) => Err(pool.refused(layout, failure.first)),
+            Err(error) => Err(error),
+        }
+    }
+
+    unsafe fn free(
+        &self,
+        pool: &RawPool,
+        ptr: DevicePtr<u8>,
+        layout: Layout,
+    ) -> Result<(), DeviceError> {
+        let entries = self.entries(pool)?;
+        let ptr = DevicePtr::<u32>::from_granule(ptr.granule());
+        // SAFETY: a free entry of the pool's kind takes the heap, a handle, a layout; the block is
+        // the caller's promise.
+        unsafe { self.launch(entries.free, pool, ptr.into_arg(), layout) }.run()?;
+        Ok(())
+    }
+}

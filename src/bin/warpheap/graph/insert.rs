@@ -1,0 +1,81 @@
+//! Inserting the edges, batch by batch.
+
+use super::batch::Batch;
+use super::report::Phases;
+use super::run::{Context, Failed};
+use std::time::Instant;
+use warpheap::device::HeapVec;
+use warpheap::{DeviceError, DeviceVec, LaunchConfig, Pool, RawBuffer};
+use warpheap_kernels::graph::{GraphInsertEntry, Segment};
+
+/// Inserts all edges and returns the number of batches.
+///
+/// # Errors
+/// [`Failed::Full`] if the heap cannot serve a vector.
+pub fn insert<A: GraphInsertEntry>(
+    context: &Context<'_>,
+    pool: &Pool<A>,
+    vertices: &DeviceVec<HeapVec<u32>>,
+    phases: &mut Phases,
+) -> Result<u32, Failed> {
+    let edges = &context.reference.list.edges;
+    let most = edges.len().min(context.batch as usize);
+    let room = Room::new(context, most)?;
+    let mut batch = Batch::new(context.reference.list.vertices);
+    let bar = context
+        .progress
+        .bar(format!("{}: inserting edges", A::NAME), edges.len() as u64);
+    let mut batches = 0;
+    for part in edges.chunks(most.max(1)) {
+        let started = Instant::now();
+        batch.group(part);
+        phases.prepare += started.elapsed();
+
+        let started = Instant::now();
+        let (segments, sources) = room.fill(&batch)?;
+        phases.upload += started.elapsed();
+
+        let started = Instant::now();
+        let shape = LaunchConfig::for_num_elems(segments.len() as u32);
+        let report = context
+            .kernels
+            .graph_insert(pool, shape, vertices, &segments, &sources);
+        phases.insert += started.elapsed();
+        match report {
+            Ok(report) => phases.insert_device += report.device_time,
+            Err(DeviceError::Kernel(failure)) => return Err(Failed::Full(failure)),
+            Err(error) => return Err(error.into()),
+        }
+        batches += 1;
+        bar.advance(part.len() as u64);
+    }
+    Ok(batches)
+}
+
+/// Device memory for one batch, used by all of them.
+struct Room {
+    segments: RawBuffer,
+    sources: RawBuffer,
+}
+
+impl Room {
+    /// Room for batches of up to this many edges, each of which may enter a vertex of its own.
+    fn new(context: &Context<'_>, edges: usize) -> Result<Self, DeviceError> {
+        let edges = edges as u64;
+        Ok(Self {
+            segments: context.device.alloc(edges * size_of::<Segment>() as u64)?,
+            sources: context.device.alloc(edges * size_of::<u32>() as u64)?,
+        })
+    }
+
+    /// Copies a batch to the device.
+    fn fill(&self, batch: &Batch) -> Result<(DeviceVec<Segment>, DeviceVec<u32>), DeviceError> {
+        let groups = batch.groups.len() as u32;
+        let mut segments = DeviceVec::from_raw_parts(self.segments.clone(), 0, groups)?;
+        segments.copy_from(&batch.groups)?;
+        let edges = batch.sources.len() as u32;
+        let mut sources = DeviceVec::from_raw_parts(self.sources.clone(), 0, edges)?;
+        sources.copy_from(&batch.sources)?;
+        Ok((segments, sources))
+    }
+}

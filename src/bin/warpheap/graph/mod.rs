@@ -1,0 +1,95 @@
+//! The graph job: a real graph, built inside kernels that allocate.
+//!
+//! | module | what |
+//! |---|---|
+//! | `edges`, `rmat`, `read` | graphs: what they are, generated ones, files |
+//! | `input`, `reference` | the graph that was asked for, and the CPU's answers |
+//! | `growth`, `pool` | what the vectors ask of a heap, and the pool that is enough |
+//! | `allocators` | which allocators there are |
+//! | `batch`, `insert`, `rank`, `run` | one run on a device |
+//! | `check` | whether it is right |
+//! | `report`, `show` | what is printed |
+
+mod allocators;
+mod batch;
+pub mod check;
+mod edges;
+mod growth;
+mod input;
+mod insert;
+mod pool;
+mod rank;
+pub mod read;
+mod reference;
+mod report;
+pub mod rmat;
+mod run;
+mod show;
+
+use crate::args::{GraphArgs, JobArgs};
+use crate::error::CliError;
+use crate::progress::Progress;
+use allocators::Allocator;
+use input::Reference;
+use report::{DeviceReport, Report, SCHEMA};
+use run::Context;
+use warpheap::Device;
+
+/// The command without a name: a generated graph with every allocator.
+///
+/// # Errors
+/// As [`one`].
+pub fn table(args: &JobArgs) -> Result<String, CliError> {
+    let allocators = allocators::named(&args.allocator, allocators::all())?;
+    job(args, &allocators, || input::generated(args, false))
+}
+
+/// The command `graph`: a graph, by default with the one allocator that a user would take.
+///
+/// # Errors
+/// Options that make no sense, a bad file, a device that fails or answers wrongly.
+pub fn one(args: &GraphArgs) -> Result<String, CliError> {
+    let allocators = allocators::named(&args.job.allocator, vec![allocators::default()])?;
+    job(&args.job, &allocators, || input::from_graph_args(args))
+}
+
+/// Opens the device before the graph is made: a wrong name should not wait for a large file.
+fn job(
+    args: &JobArgs,
+    allocators: &[Allocator],
+    graph: impl FnOnce() -> Result<Reference, CliError>,
+) -> Result<String, CliError> {
+    let device = Device::open_named(args.backend.as_deref(), args.device.as_deref())?;
+    let kernels = warpheap_kernels::load(&device)?;
+    let reference = graph()?;
+    let context = Context {
+        device: &device,
+        kernels: &kernels,
+        reference: &reference,
+        demand: &reference.demand(),
+        pool: args.pool,
+        batch: args.batch,
+        progress: Progress::detect(),
+    };
+    let mut runs = Vec::new();
+    for allocator in allocators {
+        runs.push((allocator.run)(&context)?);
+    }
+    let info = device.info();
+    let report = Report {
+        schema: SCHEMA,
+        device: DeviceReport {
+            backend: info.backend.name().to_owned(),
+            name: info.name.clone(),
+            driver: info.driver.clone(),
+            warp_width: info.warp_width,
+        },
+        graph: reference.report,
+        runs,
+    };
+    if args.json {
+        crate::text::json(&report)
+    } else {
+        Ok(report.text())
+    }
+}

@@ -1,0 +1,189 @@
+//! One run of the graph job: one allocator on one device.
+
+use super::check::{self, Mismatch};
+use super::growth::Demand;
+use super::input::Reference;
+use super::insert::insert;
+use super::rank::rank;
+use super::report::{Phases, Run, top};
+use super::{pool, report};
+use crate::error::CliError;
+use crate::progress::Progress;
+use std::time::{Duration, Instant};
+use warpheap::device::HeapVec;
+use warpheap::{Device, DeviceError, DeviceVec, KernelFailure, LaunchConfig, Pool, Prepared};
+use warpheap_kernels::Kernels;
+use warpheap_kernels::graph::{
+    GraphCollectEntry, GraphFreeEntry, GraphInsertEntry, GraphRankEntry,
+};
+
+/// What a run works with.
+pub struct Context<'a> {
+    /// The device.
+    pub device: &'a Device,
+    /// The kernels, loaded on it.
+    pub kernels: &'a Kernels,
+    /// The graph and what comes out.
+    pub reference: &'a Reference,
+    /// What its vectors ask of the heap.
+    pub demand: &'a Demand,
+    /// Bytes of the pool, if the user named them.
+    pub pool: Option<u64>,
+    /// Edges of a launch.
+    pub batch: u32,
+    /// Where progress is shown.
+    pub progress: Progress,
+}
+
+/// Why a run with one size of pool came to nothing.
+pub enum Failed {
+    /// The heap could not serve a vector.
+    Full(Box<KernelFailure>),
+    /// The pool could not be had.
+    NoPool(DeviceError),
+    /// Anything else.
+    Other(CliError),
+}
+
+impl From<CliError> for Failed {
+    fn from(error: CliError) -> Self {
+        Failed::Other(error)
+    }
+}
+
+impl From<DeviceError> for Failed {
+    fn from(error: DeviceError) -> Self {
+        Failed::Other(error.into())
+    }
+}
+
+/// Runs the job with the allocator `A`.
+///
+/// # Errors
+/// The pool is too small or cannot be had, the device fails, or its answer is wrong.
+pub fn run<A>(context: &Context<'_>) -> Result<Run, CliError>
+where
+    A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
+{
+    pool::check_largest::<A>(context.demand)?;
+    let limit = pool::limit(context.device.info());
+    let sizes = match context.pool {
+        Some(bytes) => vec![bytes],
+        None => pool::sizes::<A>(context.demand, limit),
+    };
+    let mut full = None;
+    for bytes in sizes {
+        match attempt::<A>(context, bytes) {
+            Ok(run) => return Ok(run),
+            Err(Failed::Full(failure)) => full = Some((bytes, failure)),
+            Err(Failed::Other(error)) => return Err(error),
+            Err(Failed::NoPool(error)) => {
+                // The size before it is what the device has: that it was too small says more.
+                let Some((bytes, failure)) = full else {
+                    return Err(pool::refused::<A>(context.demand, context.pool, error));
+                };
+                return Err(pool::too_small::<A>(context.demand, bytes, bytes, &failure));
+            }
+        }
+    }
+    Err(match full {
+        Some((bytes, failure)) => pool::too_small::<A>(context.demand, bytes, limit, &failure),
+        None => CliError::Run(format!("{}: there is no pool to try", A::NAME)),
+    })
+}
+
+fn attempt<A>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>
+where
+    A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
+{
+    let reference = context.reference;
+    let pool = context.device.reserve::<A>(bytes).map_err(Failed::NoPool)?;
+    let count = reference.list.vertices;
+    let vertices = DeviceVec::<HeapVec<u32>>::zeroed(context.device, count as usize)?;
+    let mut phases = Phases::default();
+
+    let batches = insert(context, &pool, &vertices, &mut phases)?;
+    let grown = pool.stats()?;
+    let ranks = rank(context, &pool, &vertices, &mut phases)?;
+    let lengths: Vec<u32> = vertices.to_vec()?.iter().map(HeapVec::len).collect();
+    let base = reference.list.base;
+    let wrong = |mismatch: Mismatch| CliError::Wrong {
+        allocator: A::NAME,
+        backend: context.device.info().backend.to_string(),
+        mismatch,
+    };
+    // Before the vectors are copied to places that these lengths decide.
+    check::degrees(&reference.rows, &lengths, base).map_err(wrong)?;
+    let mut neighbours = collect(context, &pool, &vertices, &mut phases)?;
+
+    let started = Instant::now();
+    let shape = LaunchConfig::for_num_elems(count);
+    let report = context.kernels.graph_free(&pool, shape, &vertices)?;
+    phases.free += started.elapsed();
+    phases.free_device += report.device_time;
+    let freed = pool.stats()?;
+
+    let started = Instant::now();
+    check::neighbours(&reference.rows, &mut neighbours, base).map_err(wrong)?;
+    let rank_error = check::ranks(&reference.ranks, &ranks, base).map_err(wrong)?;
+    check::heap(context.demand, &grown, &freed).map_err(wrong)?;
+    phases.check += started.elapsed();
+
+    let (live, used) = (grown.live_bytes(), grown.usage.committed_bytes);
+    Ok(Run {
+        allocator: A::NAME,
+        pool_bytes: pool.bytes(),
+        batch_edges: context.batch,
+        batches,
+        mallocs: freed.mallocs,
+        frees: freed.frees,
+        bytes_live: live,
+        bytes_used: used,
+        utilisation: live as f64 / used.max(1) as f64,
+        iterations: reference.iterations,
+        rank_error,
+        phases,
+        top: top(
+            &ranks,
+            |vertex| reference.rows.degree(vertex),
+            base,
+            report::TOP,
+        ),
+    })
+}
+
+/// Copies every vector out of the heap, row after row as in the reference.
+fn collect<A: GraphCollectEntry>(
+    context: &Context<'_>,
+    pool: &Pool<A>,
+    vertices: &DeviceVec<HeapVec<u32>>,
+    phases: &mut Phases,
+) -> Result<Vec<u32>, DeviceError> {
+    let rows = &context.reference.rows;
+    let started = Instant::now();
+    let offsets = DeviceVec::from_slice(context.device, &rows.offsets)?;
+    let out = DeviceVec::<u32>::zeroed(context.device, rows.sources.len())?;
+    let shape = LaunchConfig::for_num_elems(rows.vertices());
+    context
+        .kernels
+        .graph_collect(pool, shape, vertices, &offsets, &out)?;
+    let neighbours = out.to_vec()?;
+    phases.collect += started.elapsed();
+    Ok(neighbours)
+}
+
+/// Runs launches in order and returns their time on the device.
+///
+/// # Errors
+/// The first launch with lanes that failed; errors of the device.
+pub fn run_all(context: &Context<'_>, launches: &[Prepared]) -> Result<Duration, DeviceError> {
+    let reports = context.device.run_all(launches)?;
+    let mut time = Duration::ZERO;
+    for (launch, report) in launches.iter().zip(reports) {
+        if let Some(failure) = report.failure(launch.entry()) {
+            return Err(Box::new(failure).into());
+        }
+        time += report.device_time;
+    }
+    Ok(time)
+}

@@ -1,5 +1,0 @@
-//! The `warpheap` command line: runs the graph job, and looks at the machine.
-
-mod cli;
-
-fn main() {}
