@@ -2,9 +2,13 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`calls`] | allocating in a heap on behalf of the host |
 //! | [`graph`] | building a graph of growing vectors, and PageRank over it |
+//! | [`selftest`] | whether a device computes right what everything else relies on |
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
 
+pub mod calls;
 pub mod graph;
+pub mod selftest;
 
 warpheap_rt::device_module!();
