@@ -1,9 +1,20 @@
 //! The program: its files, its table, its errors.
 
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-fn bench(line: &str, folder: &std::path::Path) -> Output {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_warpheap-bench"));
+/// The program that cargo built with this test, or, in a bundle, the one in the folder `bin` beside it.
+fn program() -> PathBuf {
+    let built = PathBuf::from(env!("CARGO_BIN_EXE_warpheap-bench"));
+    if built.is_file() {
+        return built;
+    }
+    let here = std::env::current_exe().unwrap();
+    here.parent().unwrap().join("../bin/warpheap-bench")
+}
+
+fn bench(line: &str, folder: &Path) -> Output {
+    let mut program = Command::new(program());
     program.args(line.split_whitespace()).current_dir(folder);
     // What the caller's environment chooses is not what is tested here.
     for name in ["WARPHEAP_BACKEND", "WARPHEAP_WARP_WIDTH", "WARPHEAP_SEED"] {
