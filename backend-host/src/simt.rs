@@ -13,7 +13,7 @@ use warpheap_rt::arch::simt::{LaneInfo, Simt};
 
 impl Warp {
     /// One lane's part in a collective operation: its answer.
-    #[inline]
+    #[inline(always)]
     fn collective(&self, lane: u32, op: Op) -> u64 {
         if panicking() {
             return op.alone(lane);
@@ -45,7 +45,9 @@ impl Warp {
         self.answer(lane)
     }
 
-    #[inline]
+    // Inlined, so that the call is stored from registers: read back as a whole right after its
+    // parts were written to the stack, it would have to wait for them.
+    #[inline(always)]
     fn enter(&self, lane: u32, op: Op) {
         self.arrive(lane, op);
         if op.mask & self.ended() != 0 {

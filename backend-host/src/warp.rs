@@ -262,7 +262,7 @@ impl Warp {
 
     /// Makes `lane` wait at a collective operation; if it is the last one of the set, all of them
     /// have their answers and can run.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn arrive(&self, lane: u32, op: Op) {
         let bit = 1 << lane;
         self.lanes[lane as usize].wait.set(Wait::Op(op));

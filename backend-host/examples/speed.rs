@@ -1,0 +1,104 @@
+//! Times the emulator in run mode: mallocs, and what one lane's part in a collective costs.
+//!
+//! `cargo run --release -p warpheap-host --example speed`
+
+use std::time::Duration;
+use warpheap_api::abi::{ARG_FIRST, ArgBlock};
+use warpheap_api::host::{
+    Args, Device, DeviceError, HostEntry, KernelImage, LaunchConfig, Prepared,
+};
+use warpheap_api::{HeapMemory, LaneMask, Layout};
+use warpheap_host::{HostConfig, open};
+use warpheap_rt::alloc::Bump;
+use warpheap_rt::{arch, entry, thread};
+
+/// Rounds of each collective operation.
+const ROUNDS: u32 = 16;
+
+unsafe fn empty(_: &ArgBlock) {}
+
+unsafe fn malloc(args: &ArgBlock) {
+    // SAFETY: `main` passes a heap there.
+    let heap = unsafe { entry::heap::<Bump>(arch::heap_words(args, ARG_FIRST), args, ARG_FIRST) };
+    if let Ok(ptr) = heap.malloc(Layout::new::<[u32; 4]>()) {
+        heap.words().write(ptr.word(), thread::index());
+    }
+}
+
+unsafe fn active(_: &ArgBlock) {
+    for _ in 0..ROUNDS {
+        std::hint::black_box(arch::active());
+    }
+}
+
+fn all() -> LaneMask {
+    LaneMask::full(arch::warp_width())
+}
+
+unsafe fn ballot(_: &ArgBlock) {
+    for round in 0..ROUNDS {
+        std::hint::black_box(arch::ballot(all(), round == arch::lane()));
+    }
+}
+
+unsafe fn shuffle(_: &ArgBlock) {
+    for round in 0..ROUNDS {
+        let source = (arch::lane() + round) % arch::warp_width();
+        std::hint::black_box(arch::shuffle(all(), round, source));
+    }
+}
+
+unsafe fn match_any(_: &ArgBlock) {
+    for _ in 0..ROUNDS {
+        std::hint::black_box(arch::match_any(all(), arch::lane() / 4));
+    }
+}
+
+fn time(
+    device: &Device,
+    name: &'static str,
+    entry: HostEntry,
+    args: &Args,
+) -> Result<Duration, DeviceError> {
+    let module = device.load(&KernelImage {
+        name: "speed",
+        ptx: None,
+        spirv: None,
+    })?;
+    let config = LaunchConfig::for_num_elems(1 << 20);
+    // SAFETY: `main` passes what the entries take.
+    let launch = unsafe { Prepared::new(module, name, entry, config, args.clone()) };
+    Ok(launch.run()?.device_time)
+}
+
+fn main() -> Result<(), DeviceError> {
+    let lanes = (1u64 << 20) as f64;
+    for warp_width in [4, 32, 64] {
+        let device = open(HostConfig {
+            warp_width,
+            threads: 2,
+            ..HostConfig::default()
+        })?;
+        let pool = device.reserve::<Bump>(256 << 20)?;
+        println!("2^20 lanes, warp width {warp_width}, 2 threads");
+        let fresh = time(&device, "empty", empty, &Args::new())?;
+        let base = time(&device, "empty", empty, &Args::new())?.min(fresh);
+        let per_lane = base.as_nanos() as f64 / lanes;
+        println!("  {:10} {base:>12.3?} {per_lane:8.1} ns a lane", "empty");
+        let took = time(&device, "malloc", malloc, &[pool.arg()].into())?;
+        let per_lane = took.as_nanos() as f64 / lanes;
+        println!("  {:10} {took:>12.3?} {per_lane:8.1} ns a lane", "malloc");
+        let kinds: [(&str, HostEntry); 4] = [
+            ("active", active),
+            ("ballot", ballot),
+            ("shuffle", shuffle),
+            ("match_any", match_any),
+        ];
+        for (name, entry) in kinds {
+            let took = time(&device, name, entry, &Args::new())?;
+            let each = took.saturating_sub(base).as_nanos() as f64 / lanes / ROUNDS as f64;
+            println!("  {name:10} {took:>12.3?} {each:8.1} ns a lane and call");
+        }
+    }
+    Ok(())
+}
