@@ -1,0 +1,32 @@
+//! Runs the kernels of this crate on the best device that is there: `cargo run`, with
+//! `--features cuda` or `--features vulkan` for a GPU. `WARPHEAP_BACKEND=host` chooses another one.
+
+use std::error::Error;
+use warpheap::device::{HeapVec, ScatterAlloc};
+use warpheap::{Device, DeviceVec, LaunchConfig};
+
+const LISTS: u32 = 1024;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let device = Device::open()?;
+    println!("device: {} ({})", device.info().name, device.info().backend);
+
+    let pool = device.reserve::<ScatterAlloc>(64 << 20)?; // a heap on that device
+    let lists = DeviceVec::<HeapVec<u32>>::zeroed(&device, LISTS as usize)?; // empty lists
+    let kernels = warpheap_quickstart::load(&device)?;
+    kernels.squares(&pool, LaunchConfig::for_num_elems(LISTS), &lists)?;
+    println!("grown:  {}", pool.stats()?);
+
+    let sums = DeviceVec::<u32>::zeroed(&device, LISTS as usize)?;
+    kernels.sums(&pool, LaunchConfig::for_num_elems(LISTS), &lists, &sums)?;
+    println!("freed:  {}", pool.stats()?);
+
+    for (i, sum) in (0..LISTS).zip(sums.to_vec()?) {
+        let expected = i * (i + 1) * (2 * i + 1) / 6;
+        if sum != expected {
+            return Err(format!("list {i} adds up to {sum}, not {expected}").into());
+        }
+    }
+    println!("all {LISTS} lists are right");
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! The program does what it says, on every backend that is compiled in and present.
+
+use std::process::Command;
+use warpheap::BackendKind;
+
+/// Runs the program on a backend; without a device it must not be required.
+fn runs_on(backend: BackendKind) {
+    if let Err(error) = warpheap::backends::devices(backend) {
+        let required = format!("WARPHEAP_REQUIRE_{}", backend.name().to_uppercase());
+        let required = std::env::var_os(required).is_some_and(|value| value == "1");
+        assert!(!required, "{error}");
+        eprintln!("SKIPPED: the quickstart on {backend}: {error}");
+        return;
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_warpheap-quickstart"))
+        .env("WARPHEAP_BACKEND", backend.name())
+        .output()
+        .expect("the program starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}{errors}");
+    assert!(text.contains(&format!("({backend})")), "{text}");
+    assert!(text.contains("all 1024 lists are right"), "{text}");
+    // All that the lists held is free again.
+    assert!(text.contains("freed:  ScatterAlloc: 0 of "), "{text}");
+}
+
+#[cfg(feature = "host")]
+#[test]
+fn on_the_host() {
+    runs_on(BackendKind::Host);
+}
+
+#[cfg(feature = "vulkan")]
+#[test]
+fn on_vulkan() {
+    runs_on(BackendKind::Vulkan);
+}
+
+#[cfg(feature = "cuda")]
+#[test]
+fn on_cuda() {
+    runs_on(BackendKind::Cuda);
+}
