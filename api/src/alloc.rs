@@ -188,7 +188,11 @@ pub unsafe trait DeviceAlloc: Copy + 'static {
         let leader = lanes.first();
         if memory.lane() == leader {
             match self.malloc(layout) {
-                Ok(ptr) => answer = ptr.granule(),
+                Ok(ptr) => {
+                    // Told here, where it is known who stands for all.
+                    memory.note_malloc(ptr, layout);
+                    answer = ptr.granule();
+                }
                 Err(error) => code = error.code(),
             }
         }

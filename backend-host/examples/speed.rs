@@ -5,24 +5,30 @@
 use std::time::Duration;
 use warpheap_api::abi::{ARG_FIRST, ArgBlock};
 use warpheap_api::host::{
-    Args, Device, DeviceError, HostEntry, KernelImage, LaunchConfig, Prepared,
+    Args, Device, DeviceError, HostAlloc, HostEntry, KernelImage, LaunchConfig, Prepared,
 };
 use warpheap_api::{HeapMemory, LaneMask, Layout};
 use warpheap_host::{HostConfig, open};
-use warpheap_rt::alloc::Bump;
+use warpheap_rt::alloc::{Bump, ScatterAlloc};
+use warpheap_rt::arch::Words;
 use warpheap_rt::{arch, entry, thread};
 
+/// Lanes of a launch.
+const LANES: u32 = 1 << 20;
 /// Rounds of each collective operation.
 const ROUNDS: u32 = 16;
 
 unsafe fn empty(_: &ArgBlock) {}
 
-unsafe fn malloc(args: &ArgBlock) {
-    // SAFETY: `main` passes a heap there.
-    let heap = unsafe { entry::heap::<Bump>(arch::heap_words(args, ARG_FIRST), args, ARG_FIRST) };
-    if let Ok(ptr) = heap.malloc(Layout::new::<[u32; 4]>()) {
+unsafe fn malloc<A: HostAlloc<Memory = Words>>(args: &ArgBlock) {
+    // SAFETY: `main` passes a heap of that kind there.
+    let heap = unsafe { entry::heap::<A>(arch::heap_words(args, ARG_FIRST), args, ARG_FIRST) };
+    let taken = heap.malloc(Layout::new::<[u32; 4]>());
+    if let Ok(ptr) = taken {
         heap.words().write(ptr.word(), thread::index());
     }
+    // SAFETY: the emulator passes the report.
+    entry::finish(unsafe { arch::report(args) }, taken.map(|_| ()));
 }
 
 unsafe fn active(_: &ArgBlock) {
@@ -65,29 +71,37 @@ fn time(
         ptx: None,
         spirv: None,
     })?;
-    let config = LaunchConfig::for_num_elems(1 << 20);
+    let config = LaunchConfig::for_num_elems(LANES);
     // SAFETY: `main` passes what the entries take.
     let launch = unsafe { Prepared::new(module, name, entry, config, args.clone()) };
     Ok(launch.run()?.device_time)
 }
 
+fn mallocs<A: HostAlloc<Memory = Words>>(device: &Device) -> Result<(), DeviceError> {
+    let pool = device.reserve::<A>(256 << 20)?;
+    let took = time(device, "malloc", malloc::<A>, &[pool.arg()].into())?;
+    let per_lane = took.as_nanos() as f64 / LANES as f64;
+    println!(
+        "  {:12} {took:>12.3?} {per_lane:8.1} ns a lane, malloc",
+        A::NAME
+    );
+    Ok(())
+}
+
 fn main() -> Result<(), DeviceError> {
-    let lanes = (1u64 << 20) as f64;
     for warp_width in [4, 32, 64] {
         let device = open(HostConfig {
             warp_width,
             threads: 2,
             ..HostConfig::default()
         })?;
-        let pool = device.reserve::<Bump>(256 << 20)?;
         println!("2^20 lanes, warp width {warp_width}, 2 threads");
         let fresh = time(&device, "empty", empty, &Args::new())?;
         let base = time(&device, "empty", empty, &Args::new())?.min(fresh);
-        let per_lane = base.as_nanos() as f64 / lanes;
-        println!("  {:10} {base:>12.3?} {per_lane:8.1} ns a lane", "empty");
-        let took = time(&device, "malloc", malloc, &[pool.arg()].into())?;
-        let per_lane = took.as_nanos() as f64 / lanes;
-        println!("  {:10} {took:>12.3?} {per_lane:8.1} ns a lane", "malloc");
+        let per_lane = base.as_nanos() as f64 / LANES as f64;
+        println!("  {:12} {base:>12.3?} {per_lane:8.1} ns a lane", "empty");
+        mallocs::<Bump>(&device)?;
+        mallocs::<ScatterAlloc>(&device)?;
         let kinds: [(&str, HostEntry); 4] = [
             ("active", active),
             ("ballot", ballot),
@@ -96,8 +110,8 @@ fn main() -> Result<(), DeviceError> {
         ];
         for (name, entry) in kinds {
             let took = time(&device, name, entry, &Args::new())?;
-            let each = took.saturating_sub(base).as_nanos() as f64 / lanes / ROUNDS as f64;
-            println!("  {name:10} {took:>12.3?} {each:8.1} ns a lane and call");
+            let each = took.saturating_sub(base).as_nanos() as f64 / LANES as f64 / ROUNDS as f64;
+            println!("  {name:12} {took:>12.3?} {each:8.1} ns a lane and call");
         }
     }
     Ok(())

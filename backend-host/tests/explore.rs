@@ -243,6 +243,40 @@ fn blocks_that_overlap_are_found_with_a_seed_that_shows_it_again() {
     }
 }
 
+/// Lanes share blocks and note which.
+unsafe fn share(args: &ArgBlock) {
+    // SAFETY: each lane that comes here takes part.
+    if let Ok(ptr) = unsafe { common::heap(args).malloc_shared(Layout::new::<[u32; 64]>()) } {
+        common::words_after_heap(args)[lane::index() as usize].store(ptr.granule());
+    }
+}
+
+/// One lane frees each of the blocks.
+unsafe fn unshare(args: &ArgBlock) {
+    let ptr =
+        DevicePtr::from_granule(common::words_after_heap(args)[lane::index() as usize].load());
+    // SAFETY: the host passes each block that was shared once.
+    unsafe { common::heap(args).free(ptr, Layout::new::<[u32; 64]>()) };
+}
+
+#[test]
+fn blocks_that_lanes_share_are_live_once() {
+    for seed in 0..40 {
+        let device = exploring(8, seed);
+        let pool = device.reserve::<Bump>(64 << 10).expect("a pool");
+        let shared = DeviceVec::<u32>::zeroed(&device, 32).expect("room");
+        let both = args([pool.arg(), shared.arg()]);
+        launch(&device, "share", share, (2, 16), both).expect("they share");
+        let unique: BTreeSet<u32> = shared.to_vec().expect("readable").into_iter().collect();
+        let unique = DeviceVec::from_slice(&device, &Vec::from_iter(unique)).expect("room");
+        let both = args([pool.arg(), unique.arg()]);
+        let shape = (1, unique.len() as u32);
+        launch(&device, "unshare", unshare, shape, both.clone()).expect("each is live once");
+        let message = stopped(&device, "unshare", unshare, shape, both);
+        assert!(message.contains("was freed before"), "{message}");
+    }
+}
+
 /// Never ends, one call of `active` after the other.
 unsafe fn circles(_: &ArgBlock) {
     let mut rounds = 0u32;
