@@ -111,6 +111,21 @@ pub enum BuildError {
         reason: String,
     },
 
+    /// A source went into an image but not into the hash that says whether the image is current.
+    #[error(
+        "the {format} of `{krate}` was compiled from {}, which its source hash does not cover\n  \
+         do: take it out of `package.metadata.warpheap.host-only` of its crate, or keep device code out of it",
+        file.display()
+    )]
+    NotCovered {
+        /// The device crate.
+        krate: String,
+        /// The format.
+        format: Format,
+        /// The source.
+        file: PathBuf,
+    },
+
     /// `Cargo.lock` holds a `glam` that `spirv-std` cannot be compiled with.
     #[error(
         "`{krate}` uses spirv-std, which does not compile for a device with glam {found}; {} holds that version\n  \

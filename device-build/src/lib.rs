@@ -20,9 +20,19 @@
 //! | `WARPHEAP_TOOLCHAIN_DIR` | where `cargo xtask toolchain` keeps its own (`~/.cache/warpheap/toolchain`) |
 //! | `WARPHEAP_SPIRV_BACKEND` | rust-gpu's `librustc_codegen_spirv.so`, for a toolchain that does not hold it |
 //!
+//! The hash that ties prebuilt code to its sources covers the crate and every local crate that it
+//! compiles with. A crate whose sources hold parts that no device sees can name them, so that a change
+//! there leaves prebuilt code valid:
+//!
+//! ```toml
+//! [package.metadata.warpheap]
+//! host-only = ["src/host", "src/arch/host.rs"]
+//! ```
+//!
 //! [`compile_ptx`], [`compile_spirv`], [`prebuilt`] and [`source_hash`] serve programs that refresh
 //! prebuilt code; [`lint_spirv`] checks any module.
 
+mod dep_info;
 mod device_crate;
 mod error;
 mod format;
@@ -188,11 +198,19 @@ fn image(
             miss,
             toolchain: Box::new(error),
         })?;
-    let image = match format {
-        Format::Ptx => compile_ptx(krate, &toolchain)?.into_bytes(),
-        Format::Spirv => compile_spirv(krate, &toolchain)?,
-    };
+    let image = compile(krate, format, &toolchain)?;
     Ok((image, ImageSource::Compiled(toolchain.sysroot)))
+}
+
+fn compile(
+    krate: &DeviceCrate,
+    format: Format,
+    toolchain: &Toolchain,
+) -> Result<Vec<u8>, BuildError> {
+    match format {
+        Format::Ptx => compile_ptx(krate, toolchain).map(String::into_bytes),
+        Format::Spirv => compile_spirv(krate, toolchain),
+    }
 }
 
 fn module_expression(options: &Options, name: &str) -> String {

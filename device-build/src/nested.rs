@@ -163,7 +163,7 @@ fn artifact(stdout: &str, ending: &str) -> Option<PathBuf> {
     let messages = stdout
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let files = messages
+    let mut files = messages
         .filter(|message| message["reason"] == "compiler-artifact")
         .flat_map(|message| {
             let names = message["filenames"].as_array().cloned().unwrap_or_default();
@@ -172,8 +172,7 @@ fn artifact(stdout: &str, ending: &str) -> Option<PathBuf> {
                 .filter_map(|name| name.as_str().map(str::to_owned))
         });
     files
-        .filter(|name| name.ends_with(ending))
-        .next_back()
+        .rfind(|name| name.ends_with(ending))
         .map(PathBuf::from)
 }
 

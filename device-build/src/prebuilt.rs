@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use crate::dep_info;
 use crate::device_crate::DeviceCrate;
 use crate::error::BuildError;
 use crate::format::Format;
 use crate::source_hash::sha256;
+use crate::toolchain::Toolchain;
 
 /// The form of `manifest.json` that this version reads and writes.
 const FORM: u64 = 1;
@@ -107,6 +109,19 @@ impl Manifest {
     /// What the manifest holds for a crate and format.
     pub fn get(&self, krate: &str, format: Format) -> Option<&Entry> {
         self.entries.get(&(krate.to_owned(), format))
+    }
+
+    /// Forgets every image of the crates for which `keep` is false, and gives the names of their files.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) -> Vec<String> {
+        let mut files = Vec::new();
+        self.entries.retain(|(krate, _), entry| {
+            let keep = keep(krate);
+            if !keep {
+                files.push(entry.file.clone());
+            }
+            keep
+        });
+        files
     }
 
     /// Records an image, in place of an older one of the same crate and format.
@@ -229,6 +244,22 @@ pub fn take(
             found => Err(damaged(format!("it has {found}"))),
         },
     })
+}
+
+/// Compiles an image that may be stored: beyond what [`compile_ptx`](crate::compile_ptx) and
+/// [`compile_spirv`](crate::compile_spirv) do, it makes sure that the source hash covers every local
+/// source that the compiler read.
+///
+/// # Errors
+/// As those, or [`BuildError::NotCovered`].
+pub fn compile(
+    krate: &DeviceCrate,
+    format: Format,
+    toolchain: &Toolchain,
+) -> Result<Vec<u8>, BuildError> {
+    let image = crate::compile(krate, format, toolchain)?;
+    dep_info::check(krate, format)?;
+    Ok(image)
 }
 
 /// Stores `image` as `<crate>.<extension>` in `folder` (made if missing) and records it.

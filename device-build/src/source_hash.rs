@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::device_crate::{DeviceCrate, LocalCrate};
 use crate::error::BuildError;
+use crate::toolchain::{NIGHTLY, SPIRV_BACKEND_VERSION, XTASK_TOOLCHAIN};
 use crate::{ptx, spirv};
 
 /// Changes whenever the way of hashing or compiling changes in a manner that the flags do not show.
@@ -38,6 +39,9 @@ pub(crate) fn hash(krate: &DeviceCrate) -> Result<String, BuildError> {
         hasher.update(part);
     };
     add(SCHEME.as_bytes());
+    for version in [NIGHTLY, XTASK_TOOLCHAIN, SPIRV_BACKEND_VERSION] {
+        add(version.as_bytes());
+    }
     for flag in ptx::flags().chain(spirv::flags()) {
         add(flag.as_bytes());
     }
@@ -74,6 +78,9 @@ fn walk(
 ) -> Result<(), BuildError> {
     for entry in fs::read_dir(dir).map_err(BuildError::io("list", dir))? {
         let path = entry.map_err(BuildError::io("list", dir))?.path();
+        if member.host_only.contains(&path) {
+            continue;
+        }
         let relative = path.strip_prefix(&member.dir).unwrap_or(&path);
         let relative: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
         let relative = relative.join("/");

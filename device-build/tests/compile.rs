@@ -10,7 +10,7 @@ use std::process::Command;
 use tempfile::TempDir;
 use warpheap_build::{
     BuildError, DeviceCrate, Format, LintKind, Toolchain, compile_ptx, compile_spirv, lint_spirv,
-    toolchain,
+    prebuilt, toolchain,
 };
 
 const PANIC: &str = "#![cfg_attr(any(target_arch = \"nvptx64\", target_arch = \"spirv\"), no_std)]\n\
@@ -175,6 +175,32 @@ fn what_does_not_compile_shows_the_compilers_words() {
         .expect_err("a crate without kernels")
         .to_string();
     assert!(error.contains("no entry point"), "{error}");
+}
+
+#[test]
+fn an_image_is_not_stored_if_its_hash_would_miss_a_source() {
+    let Some(toolchain) = device_toolchain(Format::Ptx) else {
+        return;
+    };
+    let temp = TempDir::new().expect("temporary folder");
+    let krate = device_crate(&temp, "declared", &format!("{PANIC}mod kernels;\n"));
+    fs::write(krate.dir().join("src/kernels.rs"), PTX_KERNEL).expect("source");
+    prebuilt::compile(&krate, Format::Ptx, &toolchain).expect("everything is hashed");
+
+    let manifest = krate.dir().join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).expect("manifest")
+        + "[package.metadata.warpheap]\nhost-only = [\"src/kernels.rs\"]\n";
+    fs::write(&manifest, text).expect("manifest");
+    let krate = DeviceCrate::read(krate.dir())
+        .expect("crate")
+        .with_target_dir(shared_target());
+    let error = prebuilt::compile(&krate, Format::Ptx, &toolchain)
+        .expect_err("the kernel is declared to be for the host only")
+        .to_string();
+    assert!(
+        error.contains("src/kernels.rs") && error.contains("host-only"),
+        "{error}"
+    );
 }
 
 /// A user's build: cargo runs a build script, which runs cargo, which builds this very crate again for

@@ -147,6 +147,40 @@ fn the_hash_does_not_see_what_stays_on_the_host() {
 }
 
 #[test]
+fn what_a_crate_declares_as_host_only_is_not_hashed() {
+    let temp = workspace();
+    let manifest = temp.path().join("shared/Cargo.toml");
+    let text = fs::read_to_string(&manifest).expect("text");
+    let declare = |list: &str| {
+        put(
+            manifest.clone(),
+            &format!("{text}\n[package.metadata.warpheap]\nhost-only = {list}\n"),
+        );
+    };
+    put(temp.path().join("shared/src/host/mod.rs"), "// one\n");
+    put(temp.path().join("shared/src/arch/host.rs"), "// one\n");
+    declare("[\"src/host\", \"src/arch/host.rs\"]");
+    let before = hash(temp.path());
+    for file in ["host/mod.rs", "host/new.rs", "arch/host.rs"] {
+        put(temp.path().join("shared/src").join(file), "// two\n");
+        assert_eq!(before, hash(temp.path()), "{file}");
+    }
+    put(temp.path().join("shared/src/arch/mod.rs"), "// new\n");
+    assert_ne!(before, hash(temp.path()));
+
+    for (list, complaint) in [("[\"src/hots\"]", "not there"), ("\"src/host\"", "no list")] {
+        declare(list);
+        let error = source_hash(&temp.path().join("dev"))
+            .expect_err(list)
+            .to_string();
+        assert!(
+            error.contains("host-only") && error.contains(complaint),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn features_change_the_hash() {
     let temp = workspace();
     let krate = DeviceCrate::read(&temp.path().join("dev")).expect("crate");
@@ -199,6 +233,9 @@ fn the_manifest_survives_writing_and_reading() {
     assert_eq!(read, manifest);
     assert_eq!(read.get("k", Format::Ptx), Some(&entry(4)));
     assert_eq!(read.get("a", Format::Ptx), None);
+    assert_eq!(manifest.retain(|krate| krate == "k"), ["k3.ptx"]);
+    assert_eq!(manifest.get("a", Format::Spirv), None);
+    assert_eq!(manifest.get("k", Format::Ptx), Some(&entry(4)));
 }
 
 #[test]

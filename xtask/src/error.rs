@@ -43,6 +43,9 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// Device code could not be compiled, or prebuilt device code not be read or written.
+    #[error(transparent)]
+    Device(#[from] warpheap_build::BuildError),
     /// Anything that has a message of its own: what, where, what to do.
     #[error("{0}")]
     Message(String),

@@ -4,6 +4,7 @@ mod bundle;
 mod cuda_stub;
 mod debian;
 mod error;
+mod kernels;
 mod sh;
 mod test;
 mod toolchain;
@@ -26,6 +27,8 @@ enum Task {
     Toolchain(toolchain::Args),
     /// Make a libcuda to link `--features cuda` against without a CUDA toolkit
     CudaStub(cuda_stub::Args),
+    /// Compile the kernels of the workspace into `prebuilt/`, or check those that are there
+    Kernels(kernels::Args),
     /// Run every test of the workspace, on Debian from a bare machine up
     Test(test::Args),
     /// Put every program into one folder for a machine without Rust
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Task::Toolchain(args) => toolchain::run(&args),
         Task::CudaStub(args) => cuda_stub::run(&args),
+        Task::Kernels(args) => kernels::run(&args),
         Task::Test(args) => test::run(&args),
         Task::Bundle(args) => bundle::run(&args),
     };
@@ -68,6 +72,7 @@ mod tests {
             &["xtask", "test", "--skip-vulkan", "--system-vulkan"],
             &["xtask", "test", "name-without-dashes"],
             &["xtask", "bundle", "--out"],
+            &["xtask", "kernels", "--force"],
         ] {
             assert!(Cli::try_parse_from(line).is_err(), "{line:?}");
         }

@@ -1,4 +1,81 @@
-use crate::error::Result;
+//! Whether what is installed makes device code: it has to compile a small kernel for both targets.
+
+use crate::error::{Result, message};
+use crate::{sh, workspace};
+use std::time::Instant;
+use warpheap_build::{DeviceCrate, Format, Toolchain, compile_ptx, compile_spirv, toolchain};
+
+/// A kernel that needs nothing but the compilers, so that a failure is theirs.
+const KERNEL: &str = r#"#![no_std]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    loop {}
+}
+
+#[cfg(target_arch = "nvptx64")]
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn twice(words: *mut u32, i: u32) {
+    unsafe { *words.add(i as usize) *= 2 }
+}
+
+#[cfg(target_arch = "spirv")]
+#[rust_gpu::spirv_v0_10(compute(threads(64)))]
+pub fn twice(
+    #[rust_gpu::spirv_v0_10(local_invocation_index)] i: u32,
+    #[rust_gpu::spirv_v0_10(storage_buffer, descriptor_set = 0, binding = 0)] words: &mut [u32],
+) {
+    words[i as usize] *= 2;
+}
+"#;
+
+/// A workspace of its own, since it lies within another one.
+const MANIFEST: &str = "[package]\nname = \"toolchain-check\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
+
+/// Says which toolchains there are and compiles the kernel with those that are used.
+///
+/// # Errors
+/// When no toolchain makes PTX or none makes SPIR-V, or one that should fails to.
 pub fn report() -> Result {
+    let report = toolchain::Search::from_env().report();
+    println!("{report}");
+    let krate = kernel_crate()?;
+    let mut gaps = Vec::new();
+    for format in Format::ALL {
+        match report.first(format) {
+            Some(toolchain) => compile(&krate, format, toolchain)?,
+            None => gaps.push(format.to_string()),
+        }
+    }
+    if gaps.is_empty() {
+        return Ok(());
+    }
+    message(format!(
+        "no toolchain makes {}; what to do stands above",
+        gaps.join(" or ")
+    ))
+}
+
+fn compile(krate: &DeviceCrate, format: Format, toolchain: &Toolchain) -> Result {
+    let begin = Instant::now();
+    let bytes = match format {
+        Format::Ptx => compile_ptx(krate, toolchain)?.len(),
+        Format::Spirv => compile_spirv(krate, toolchain)?.len(),
+    };
+    println!(
+        "a small kernel compiles to {format}: {bytes} bytes in {} s",
+        begin.elapsed().as_secs()
+    );
     Ok(())
+}
+
+/// The kernel as a crate that is compiled where the workspace's device crates are: `core` serves both.
+fn kernel_crate() -> Result<DeviceCrate> {
+    let target = DeviceCrate::read(&workspace::root().join("kernels"))?
+        .target_dir()
+        .to_path_buf();
+    let dir = target.join("toolchain-check");
+    sh::make_dir(&dir.join("src"))?;
+    sh::write(&dir.join("Cargo.toml"), MANIFEST)?;
+    sh::write(&dir.join("src/lib.rs"), KERNEL)?;
+    Ok(DeviceCrate::read(&dir)?.with_target_dir(target))
 }

@@ -1,0 +1,248 @@
+//! `cargo xtask kernels`: the committed device code of every device crate of the workspace.
+//!
+//! With it a machine that has a stable compiler and nothing else builds and runs everything. Each image
+//! goes with the hash of the sources that it was made from, so that a stale one is noticed.
+
+use crate::error::{Result, message};
+use crate::workspace;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use warpheap_build::prebuilt::{self, Manifest};
+use warpheap_build::{DeviceCrate, Format, Toolchain, toolchain};
+
+/// Arguments of `cargo xtask kernels`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Change nothing; fail if prebuilt code and sources disagree
+    #[arg(long)]
+    check: bool,
+    /// Only these device crates
+    #[arg(value_name = "CRATE")]
+    crates: Vec<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When a kernel does not compile; with `--check` when prebuilt code is missing, stale, damaged or
+/// other than what the toolchain makes of the sources.
+pub fn run(args: &Args) -> Result {
+    let folder = workspace::root().join("prebuilt");
+    let all = device_crates(&workspace::metadata()?)?;
+    let chosen = choose(&all, &args.crates)?;
+    let mut complaints = Vec::new();
+    let mut todo = Vec::new();
+    if args.check {
+        complaints.extend(strays(&folder, &all)?);
+    } else {
+        prune(&folder, &all)?;
+    }
+    for krate in chosen {
+        if args.check {
+            match prebuilt::check(&folder, krate)? {
+                Ok(()) => {}
+                Err(misses) => {
+                    let miss = |(format, miss)| format!("{format} of {}: {miss}", krate.name());
+                    complaints.extend(misses.into_iter().map(miss));
+                    continue;
+                }
+            }
+        }
+        todo.extend(Format::ALL.map(|format| (krate, format)));
+    }
+    for (krate, format) in todo {
+        match toolchain::find(format) {
+            Ok(toolchain) if args.check => {
+                complaints.extend(compare(&folder, krate, format, &toolchain)?);
+            }
+            Ok(toolchain) => refresh(&folder, krate, format, &toolchain)?,
+            // The hashes agree, which is all that can be known here.
+            Err(_) if args.check => println!(
+                "{:<28} {format:<6} as its sources say; not recompiled, no toolchain makes {format} here",
+                krate.name()
+            ),
+            Err(missing) => {
+                return message(format!("the prebuilt kernels need {format}\n{missing}"));
+            }
+        }
+    }
+    if complaints.is_empty() {
+        return Ok(());
+    }
+    message(format!(
+        "prebuilt kernels:\n  {}\n  do: cargo xtask kernels, and commit {}",
+        complaints.join("\n  "),
+        folder.display()
+    ))
+}
+
+/// The device crates of the workspace: the members whose build script is `warpheap-build`'s.
+fn device_crates(metadata: &Value) -> Result<Vec<DeviceCrate>> {
+    let crates: std::result::Result<Vec<_>, _> = device_crate_dirs(metadata)
+        .iter()
+        .map(|dir| DeviceCrate::read(dir))
+        .collect();
+    Ok(crates?)
+}
+
+fn device_crate_dirs(metadata: &Value) -> Vec<PathBuf> {
+    let members: Vec<&Value> = metadata["workspace_members"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .collect();
+    let mut dirs: Vec<PathBuf> = workspace::packages(metadata)
+        .filter(|package| members.contains(&&package["id"]))
+        .filter(|package| {
+            let mut dependencies = package["dependencies"].as_array().into_iter().flatten();
+            dependencies.any(|d| d["name"] == "warpheap-build" && d["kind"] == "build")
+        })
+        .filter_map(|package| Path::new(package["manifest_path"].as_str()?).parent())
+        .map(Path::to_path_buf)
+        .collect();
+    dirs.sort();
+    dirs
+}
+
+fn choose<'a>(all: &'a [DeviceCrate], names: &[String]) -> Result<Vec<&'a DeviceCrate>> {
+    let known = || all.iter().map(DeviceCrate::name).collect::<Vec<_>>();
+    if let Some(unknown) = names.iter().find(|name| !known().contains(&name.as_str())) {
+        return message(format!(
+            "`{unknown}` is no device crate of this workspace; there are {}",
+            known().join(", ")
+        ));
+    }
+    let wanted = |krate: &&DeviceCrate| names.is_empty() || names.iter().any(|n| n == krate.name());
+    Ok(all.iter().filter(wanted).collect())
+}
+
+fn refresh(folder: &Path, krate: &DeviceCrate, format: Format, toolchain: &Toolchain) -> Result {
+    let begin = Instant::now();
+    let image = prebuilt::compile(krate, format, toolchain)?;
+    prebuilt::write(folder, krate, format, &image, &toolchain.version)?;
+    println!(
+        "{:<28} {:<6} {:>5} KiB  {:>4} s",
+        krate.name(),
+        format.to_string(),
+        image.len().div_ceil(1024),
+        begin.elapsed().as_secs()
+    );
+    Ok(())
+}
+
+/// Compiles once more and compares with what is committed; gives a complaint if it differs.
+fn compare(
+    folder: &Path,
+    krate: &DeviceCrate,
+    format: Format,
+    toolchain: &Toolchain,
+) -> Result<Option<String>> {
+    let (name, format_name) = (krate.name(), format.to_string());
+    let begin = Instant::now();
+    let manifest = Manifest::read(folder)?;
+    let made_by = manifest.get(name, format).map(|e| e.toolchain.as_str());
+    if made_by != Some(&toolchain.version) {
+        println!(
+            "{name:<28} {format_name:<6} as its sources say; not recompiled, made by {} and here is {}",
+            made_by.unwrap_or("nobody"),
+            toolchain.version
+        );
+        return Ok(None);
+    }
+    let image = prebuilt::compile(krate, format, toolchain)?;
+    let source = krate.source_hash()?;
+    let same = match prebuilt::take(folder, name, format, &source)? {
+        Ok(committed) => committed == image,
+        Err(miss) => return Ok(Some(format!("{format} of {name}: {miss}"))),
+    };
+    if same {
+        println!(
+            "{name:<28} {format_name:<6} the same when recompiled  {:>4} s",
+            begin.elapsed().as_secs()
+        );
+        return Ok(None);
+    }
+    Ok(Some(format!(
+        "{format} of {name}: {} makes another image of the same sources",
+        toolchain.version
+    )))
+}
+
+/// Complaints about what lies in the folder and belongs to no device crate.
+fn strays(folder: &Path, crates: &[DeviceCrate]) -> Result<Vec<String>> {
+    let mut manifest = Manifest::read(folder)?;
+    let files = manifest.retain(|name| crates.iter().any(|krate| krate.name() == name));
+    let stray = |file| format!("{file} belongs to no device crate of the workspace");
+    Ok(files.into_iter().map(stray).collect())
+}
+
+/// Removes what belongs to no device crate any more.
+fn prune(folder: &Path, crates: &[DeviceCrate]) -> Result {
+    let mut manifest = Manifest::read(folder)?;
+    let files = manifest.retain(|name| crates.iter().any(|krate| krate.name() == name));
+    if files.is_empty() {
+        return Ok(());
+    }
+    for file in files {
+        println!("removing {file}");
+        crate::sh::remove(&folder.join(file))?;
+    }
+    Ok(manifest.write(folder)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn members_that_build_with_warpheap_build_are_device_crates() {
+        let package = |id: &str, dependency: &str, kind: Value| {
+            json!({"id": id, "manifest_path": format!("/w/{id}/Cargo.toml"),
+                   "dependencies": [{"name": dependency, "kind": kind}]})
+        };
+        let metadata = json!({
+            "workspace_members": ["kernels", "facade", "plain"],
+            "packages": [
+                package("kernels", "warpheap-build", json!("build")),
+                package("facade", "warpheap-build", Value::Null),
+                package("plain", "cc", json!("build")),
+                package("foreign", "warpheap-build", json!("build")),
+            ],
+        });
+        assert_eq!(device_crate_dirs(&metadata), [PathBuf::from("/w/kernels")]);
+    }
+
+    #[test]
+    fn an_unknown_crate_is_named_with_those_there_are() {
+        let dir = workspace::root().join("kernels");
+        let all = [DeviceCrate::read(&dir).unwrap()];
+        assert_eq!(choose(&all, &[]).unwrap().len(), 1);
+        let text = choose(&all, &["kernel".into()]).unwrap_err().to_string();
+        assert!(
+            text.contains("`kernel`") && text.contains("warpheap-kernels"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn images_of_crates_that_are_gone_are_complained_about_and_removed() {
+        let folder = std::env::temp_dir().join(format!("xtask-strays-{}", std::process::id()));
+        let krate = DeviceCrate::read(&workspace::root().join("kernels")).unwrap();
+        prebuilt::write(&folder, &krate, Format::Ptx, b"ptx", "rustc").unwrap();
+        let file = folder.join("warpheap-kernels.ptx");
+        let mine = [krate];
+
+        assert!(strays(&folder, &mine).unwrap().is_empty());
+        prune(&folder, &mine).unwrap();
+        assert!(file.is_file());
+        assert_eq!(
+            strays(&folder, &[]).unwrap(),
+            ["warpheap-kernels.ptx belongs to no device crate of the workspace"]
+        );
+        prune(&folder, &[]).unwrap();
+        assert!(!file.exists() && strays(&folder, &[]).unwrap().is_empty());
+        crate::sh::remove(&folder).unwrap();
+    }
+}
