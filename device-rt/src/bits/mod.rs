@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     fn words() -> impl Iterator<Item = u32> {
-        (0..2000u32).map(|i| (crate::sync::hash(i) & crate::sync::hash(i ^ 0xabcd)) | i % 3)
+        (0..2000u32).map(|i| (crate::sync::hash(i) & crate::sync::hash(i ^ 0xabcd)) | (i % 3))
     }
 
     #[test]

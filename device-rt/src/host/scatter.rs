@@ -2,9 +2,9 @@
 
 use crate::alloc::ScatterAlloc;
 use crate::alloc::scatter::{
-    BLOCKS_WORD, MAX_PAGE_GRANULES, MULTI_HEAD, PARAM_DATA, PARAM_FILL, PARAM_FRAG, PARAM_K_MP,
-    PARAM_K_SIZE, PARAM_PAGES, PARAM_RESERVED, PARAM_SHIFTS, Tables, chunk_of, count_of, is_multi,
-    pack_shifts,
+    CURSOR_STRIDE, CURSOR_WORD, CURSORS, MAX_BLOCKS, MAX_PAGE_GRANULES, MAX_REGIONS, MULTI_HEAD,
+    PARAM_DATA, PARAM_FILL, PARAM_FRAG, PARAM_K_MP, PARAM_K_SIZE, PARAM_PAGES, PARAM_RESERVED,
+    PARAM_SHIFTS, Tables, chunk_of, count_of, is_multi, pack_shifts,
 };
 use std::vec;
 use warpheap_api::abi::HEAP_PARAMS;
@@ -81,6 +81,10 @@ impl ScatterConfig {
             let why = "give a power of two that holds at least one region of pages";
             return bad("super_block_bytes", self.super_block_bytes, why);
         }
+        if self.super_block_bytes / self.page_bytes / self.region_pages > MAX_REGIONS {
+            let why = "it has more than 32767 regions: give a smaller one, or larger regions";
+            return bad("super_block_bytes", self.super_block_bytes, why);
+        }
         if !(100..=6400).contains(&self.max_frag) {
             return bad("max_frag", self.max_frag, "give 100 to 6400 percent");
         }
@@ -137,6 +141,14 @@ impl HostAlloc for ScatterAlloc {
         }
         let pages = pages as u32;
         let all = config.blocks_for(pages);
+        if all > MAX_BLOCKS {
+            return Err(PlanError::BadSetting {
+                allocator: Self::NAME,
+                setting: "super_block_bytes",
+                value: config.super_block_bytes as u64,
+                why: "the pool has room for more than 65535 super blocks: give a larger size",
+            });
+        }
         let blocks = config.super_blocks.unwrap_or(all).min(all);
         let reserved = config.reserved.unwrap_or(blocks / 4);
         if reserved >= blocks {
@@ -158,13 +170,14 @@ impl HostAlloc for ScatterAlloc {
         params[PARAM_FILL] = config.fill_level * 256 / 100;
         params[PARAM_K_SIZE] = config.k_size;
         params[PARAM_K_MP] = config.k_mp;
-        let words = (tables.end - BLOCKS_WORD) as u64;
+        let cursor_words = (CURSORS * CURSOR_STRIDE) as u64;
+        let words = (tables.end - CURSOR_WORD) as u64;
         let fill = |word, words, value| Fill { word, words, value };
         Ok(HeapPlan {
             params,
             fills: [
-                fill(BLOCKS_WORD as u64, words, 0),
-                fill(BLOCKS_WORD as u64, 1, blocks),
+                fill(CURSOR_WORD as u64, words, 0),
+                fill(CURSOR_WORD as u64, cursor_words, blocks << 16),
             ]
             .into(),
             metadata_bytes: bytes - pages as u64 * page_bytes,
@@ -210,11 +223,14 @@ impl ScatterAlloc {
         let raw = pool.raw();
         let shifts = raw.params[PARAM_SHIFTS];
         let all = raw.params[PARAM_PAGES].div_ceil(1 << (shifts >> 16));
-        let place = BLOCKS_WORD as u64 * 4;
+        let place = CURSOR_WORD as u64 * 4;
         let mut word = [0; 4];
         raw.buffer.read(place, &mut word)?;
-        let blocks = u32::from_ne_bytes(word).saturating_add(more).min(all);
-        raw.buffer.write(place, &blocks.to_ne_bytes())?;
+        let cursor = u32::from_ne_bytes(word);
+        let blocks = (cursor >> 16).saturating_add(more).min(all);
+        let words = (CURSORS * CURSOR_STRIDE) as u64;
+        raw.buffer
+            .fill(place, words, cursor & 0xffff | blocks << 16)?;
         Ok(blocks)
     }
 }

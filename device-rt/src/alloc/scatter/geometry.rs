@@ -1,17 +1,18 @@
 //! Where metadata and pages lie.
 //!
-//! | words from [`BLOCKS_WORD`] | content |
+//! | words from [`CURSOR_WORD`] | content |
 //! |---|---|
-//! | 0 | super blocks in use |
-//! | 1 | the active super block (§5.1) |
-//! | 16.. | page usage table: two words a page, its state and its bits (§5.2) |
+//! | [`CURSORS`] × [`CURSOR_STRIDE`] | the cursor: active super block (§5.1) and super blocks in use |
+//! | then | page usage table: two words a page, its state and its bits (§5.2) |
 //! | then | second bit level: one word for every 32 granules of a page |
 //! | then | full pages of each region (§5.4) |
-//! | then | full pages of each super block |
+//! | then | levels of each super block: regions above the fill level, and full ones |
 //! | from granule `PARAM_DATA` | pages |
+//!
+//! Every request reads the cursor. One word for all would be read by every warp of the device at
+//! once, which a memory system serves one after the other; so there are copies, a cache line apart.
 
-use super::state::is_multi;
-use super::state::{chunk_of, count_of};
+use super::state::{chunk_of, count_of, is_multi};
 use warpheap_api::{HeapParams, header};
 
 /// Parameter: granule of the first page, a multiple of a page.
@@ -31,12 +32,19 @@ pub(crate) const PARAM_K_SIZE: usize = 6;
 /// Parameter: `k_mp` of Eq. 3.
 pub(crate) const PARAM_K_MP: usize = 7;
 
-/// Word: super blocks in use.
-pub(crate) const BLOCKS_WORD: usize = header::HEADER_WORDS;
-/// Word: the active super block.
-pub(super) const ACTIVE_WORD: usize = BLOCKS_WORD + 1;
+/// First word of the cursor's copies. The low half of each is the active super block, the high half
+/// how many are in use.
+pub(crate) const CURSOR_WORD: usize = header::HEADER_WORDS;
+/// Copies of the cursor.
+pub(crate) const CURSORS: usize = 16;
+/// Words from one copy to the next.
+pub(crate) const CURSOR_STRIDE: usize = 32;
+/// Most super blocks of a heap.
+pub(crate) const MAX_BLOCKS: u32 = 0xffff;
+/// Most regions of a super block.
+pub(crate) const MAX_REGIONS: u32 = 0x7fff;
 /// First word of the page usage table.
-const TABLE_WORD: usize = BLOCKS_WORD + 16;
+const TABLE_WORD: usize = CURSOR_WORD + CURSORS * CURSOR_STRIDE;
 
 /// Granules of the largest page: 1024 chunks are what two levels of 32 bits count.
 pub(crate) const MAX_PAGE_GRANULES: u32 = 1024;
@@ -56,7 +64,7 @@ pub(crate) struct Tables {
     pub(crate) second: usize,
     /// Full pages of each region.
     pub(crate) regions: usize,
-    /// Full pages of each super block.
+    /// Levels of each super block.
     pub(crate) blocks: usize,
     /// Behind the last table.
     pub(crate) end: usize,
@@ -216,29 +224,66 @@ impl Geometry {
         count_of(state) >= self.spots(chunk)
     }
 
-    /// Whether so many full pages of so many are above the fill level.
+    /// Whether so many of `all` are at or above the fill level.
     #[inline(always)]
-    pub(super) fn above_level(self, full: u32, pages: u32) -> bool {
-        full * 256 >= pages * self.fill
+    pub(super) fn above_level(self, full: u32, all: u32) -> bool {
+        full * 256 >= all * self.fill
     }
 
-    /// Eq. 3 (§5.3), for chunks of `chunk` granules: where in a super block of `pages` pages the
-    /// requests of a block of lanes begin, if together they fill `footprint` pages.
-    ///
-    /// A block takes the place of the paper's multiprocessor: it runs on one, every target knows
-    /// its index, and blocks that follow each other begin elsewhere instead of on full pages. The
-    /// hash counts in footprints so that blocks that ask for the same size do not overlap.
+    /// Super blocks that hold so many pages.
     #[inline(always)]
-    pub(super) fn hash(self, chunk: u32, block: u32, footprint: u32) -> u32 {
-        let bytes = chunk * 16;
-        let sum = bytes
+    pub(super) fn blocks_for(self, pages: u32) -> u32 {
+        groups(pages, self.block_shift())
+    }
+    /// Pages of a super block: the last one may have fewer than the others.
+    #[inline(always)]
+    pub(super) fn pages_of_block(self, block: u32) -> u32 {
+        self.rest(block, self.block_shift())
+    }
+    /// Pages of the region that holds a page: the last one may have fewer than the others.
+    #[inline(always)]
+    pub(super) fn pages_of_region(self, page: u32) -> u32 {
+        self.rest(page >> self.region_shift(), self.region_shift())
+    }
+    /// Regions of a super block.
+    #[inline(always)]
+    pub(super) fn regions_of_block(self, block: u32) -> u32 {
+        groups(self.pages_of_block(block), self.region_shift())
+    }
+    #[inline(always)]
+    fn rest(self, group: u32, shift: u32) -> u32 {
+        let rest = self.pages - (group << shift);
+        let most = 1 << shift;
+        if rest < most { rest } else { most }
+    }
+
+    /// Where the requests of a block of lanes for chunks of `chunk` granules begin.
+    ///
+    /// Eq. 3 (§5.3), with the block in place of the paper's multiprocessor: it runs on one, every
+    /// target knows its index, and blocks that follow each other begin on pages that are still free
+    /// instead of behind each other. The hash counts in as many pages as the requests of a block
+    /// fill together, so that blocks that ask for the same size do not overlap; when all such places
+    /// of a super block were given to blocks, the next ones begin in the next super block.
+    #[inline(always)]
+    pub(super) fn place(self, chunk: u32, block: u32, block_dim: u32) -> Place {
+        let footprint = groups(block_dim * chunk, self.page_shift());
+        let places = (1 << self.block_shift()) / footprint;
+        let places = places + (places == 0) as u32;
+        let sum = (chunk * 16)
             .wrapping_mul(self.k_size)
             .wrapping_add(block.wrapping_mul(self.k_mp));
-        let places = (1 << self.block_shift()) / footprint;
-        if places <= 1 {
-            0
-        } else {
-            sum % places * footprint
+        Place {
+            page: sum % places * footprint,
+            turn: block / places,
         }
     }
+}
+
+/// Where to begin a search.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// Page in its super block.
+    pub(super) page: u32,
+    /// Super blocks behind the active one.
+    pub(super) turn: u32,
 }

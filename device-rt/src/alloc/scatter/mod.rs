@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `geometry` | where metadata and pages lie |
 //! | `state` | the word of a page: its chunk size and how many chunks are in use |
+//! | `levels` | how full regions and super blocks are, and the active super block |
 //! | `page` | chunks of one page: reserve, claim, free |
 //! | `search` | which page |
 //! | `run` | requests of more than a page |
@@ -22,14 +23,16 @@
 //! fails.
 
 mod geometry;
+mod levels;
 mod page;
 mod run;
 mod search;
 mod state;
 
 pub(crate) use geometry::{
-    BLOCKS_WORD, MAX_PAGE_GRANULES, PARAM_DATA, PARAM_FILL, PARAM_FRAG, PARAM_K_MP, PARAM_K_SIZE,
-    PARAM_PAGES, PARAM_RESERVED, PARAM_SHIFTS, Tables, pack_shifts,
+    CURSOR_STRIDE, CURSOR_WORD, CURSORS, MAX_BLOCKS, MAX_PAGE_GRANULES, MAX_REGIONS, PARAM_DATA,
+    PARAM_FILL, PARAM_FRAG, PARAM_K_MP, PARAM_K_SIZE, PARAM_PAGES, PARAM_RESERVED, PARAM_SHIFTS,
+    Tables, pack_shifts,
 };
 pub(crate) use state::{MULTI_HEAD, chunk_of, count_of, is_multi};
 
@@ -37,7 +40,7 @@ use super::fail;
 use crate::arch::{self, Words};
 use crate::bits::nth_set;
 use geometry::Geometry;
-use search::{Ask, Held};
+use search::Held;
 use warpheap_api::{
     AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, Layout, layout,
 };
@@ -89,16 +92,15 @@ impl ScatterAlloc {
     fn malloc_chunks(self, small: bool, chunk: u32, align: u32) -> Chunk {
         let lanes = arch::active();
         let lane = arch::lane();
-        // Lanes with the same chunk and alignment search as one.
-        let key = if small { chunk << 16 | align } else { 0 };
+        let mut ask = self.ask(if small { chunk } else { 1 }, align);
+        // Lanes with the same chunk, alignment and start page search as one.
+        let key = if small {
+            chunk | align.trailing_zeros() << 11 | ask.start << 15
+        } else {
+            0
+        };
         let team = arch::match_any(lanes, key);
         let leader = team.first();
-        let mut ask = Ask {
-            chunk,
-            align,
-            wanted: 0,
-            start: self.start_page(chunk),
-        };
         let mut held = Held::NONE;
         let mut answer = Chunk {
             granule: 0,

@@ -1,12 +1,11 @@
 //! Chunks of one page: reserving some, finding their bits, giving them back.
 
 use super::ScatterAlloc;
-use super::geometry::ACTIVE_WORD;
 use super::search::{Ask, Held};
 use super::state::{FREE, chunk_of, count_of, is_multi, pack};
 use crate::arch;
 use crate::bits::{low_mask, take_from};
-use crate::sync::{hash, or_to_first};
+use crate::sync::or_to_first;
 use warpheap_api::HeapMemory;
 
 /// Attempts on one word of bits while others change it, before the next word is tried.
@@ -101,40 +100,9 @@ impl ScatterAlloc {
         let new = old - count;
         if self.geometry.is_full(old) && !self.geometry.is_full(new) {
             self.count_full(page, u32::MAX);
-            self.reactivate(page);
         }
         if count_of(new) == 0 && new != FREE && !is_multi(new) {
             self.words.compare_exchange(at, new, FREE);
-        }
-    }
-
-    /// Adds to the full pages of the page's region and super block; wrapping, so that `u32::MAX`
-    /// takes one away.
-    #[inline(always)]
-    pub(super) fn count_full(self, page: u32, change: u32) {
-        self.words
-            .fetch_add(self.geometry.region_word(page), change);
-        self.words.fetch_add(self.geometry.block_word(page), change);
-    }
-
-    /// Reads a number of full pages. A lane's subtraction may come before the addition that it
-    /// answers, so for a moment the word may be below zero.
-    #[inline(always)]
-    pub(super) fn full(self, at: usize) -> u32 {
-        let full = self.words.load(at);
-        if full as i32 >= 0 { full } else { 0 }
-    }
-
-    /// Makes the page's super block the active one, the more probably the emptier it is (§5.4).
-    #[inline(always)]
-    pub(super) fn reactivate(self, page: u32) {
-        let block = page >> self.geometry.block_shift();
-        let pages = 1 << self.geometry.block_shift();
-        let full = self.full(self.geometry.block_word(page));
-        let dice = hash(page ^ arch::thread_index() << 16 ^ full) & (pages - 1);
-        let blocks = self.words.load(super::BLOCKS_WORD);
-        if dice >= full && block + self.geometry.reserved < blocks {
-            self.words.store(ACTIVE_WORD, block);
         }
     }
 

@@ -5,15 +5,13 @@
 //! lanes that want overlapping runs the one in front gives way, so one of them gets its run. The
 //! reserved super blocks come first, each lane from a place of its own.
 
-use super::geometry::BLOCKS_WORD;
 use super::state::{FREE, MULTI_HEAD, MULTI_TAIL, pack};
 use super::{Chunk, ScatterAlloc};
-use crate::{sync::hash, thread};
+use crate::thread;
 use warpheap_api::{AllocError, HeapMemory};
 
-/// Pages that are looked at in the reserved super blocks, and then in all, before the search through
-/// everything.
-const PROBES: u32 = 512;
+/// Pages that are looked at in the reserved super blocks before the search goes everywhere.
+const PROBES: u32 = 64;
 /// Searches through everything while others claim and give back the same pages.
 const SEARCHES: u32 = 8;
 
@@ -30,30 +28,32 @@ struct Found {
 
 impl ScatterAlloc {
     /// Claims a run of pages for the calling lane alone.
+    ///
+    /// Lanes begin as far from each other as the runs before theirs are long, first in the reserved
+    /// super blocks, then from there on and around.
     #[inline(always)]
     pub(super) fn malloc_run(self, pages: u32, align: u32) -> Chunk {
-        let blocks = self.words.load(BLOCKS_WORD);
-        let end = self.page_limit(blocks, blocks);
-        let reserved = self.page_limit(blocks - self.geometry.reserved, blocks);
-        let place = hash(thread::index());
+        let blocks = self.cursor().blocks;
+        let end = self.page_limit(blocks);
+        let reserved = self.page_limit(blocks - self.geometry.reserved);
+        let place = thread::index().wrapping_mul(pages);
         let mut found = Found {
             page: 0,
             yes: false,
             contended: true,
         };
         let mut search = 0;
-        while !found.yes && found.contended && pages <= end && search < SEARCHES + 2 {
-            let (first, most) = match search {
-                0 => (reserved, PROBES),
-                1 => (0, PROBES),
-                _ => (0, u32::MAX),
-            };
-            if end - first >= pages {
-                let start = first + place % (end - first);
-                found = self.find_run(first, end, start, pages, align, most);
+        while !found.yes && found.contended && pages <= end && search <= SEARCHES {
+            // A search that ends early says nothing about the rest.
+            found.contended = search == 0;
+            if search != 0 {
+                let start = (reserved + place % end) % end;
+                found = self.find_run(0, end, start, pages, align, u32::MAX);
+            } else if end - reserved >= pages {
+                let start = reserved + place % (end - reserved);
+                found = self.find_run(reserved, end, start, pages, align, PROBES);
+                found.contended = true;
             }
-            // A search that ended early says nothing about the rest.
-            found.contended |= search < 2;
             search += 1;
         }
         if found.yes {
@@ -81,18 +81,12 @@ impl ScatterAlloc {
         self.release_pages(first, pages);
     }
 
-    /// The page behind super block number `blocks` where `all` are in use.
+    /// Pages of the first `blocks` super blocks.
     #[inline(always)]
-    fn page_limit(self, blocks: u32, all: u32) -> u32 {
-        let shift = self.geometry.block_shift();
+    fn page_limit(self, blocks: u32) -> u32 {
         // The last super block may have fewer pages than the others.
-        let limit = if blocks > self.geometry.pages >> shift {
-            self.geometry.pages
-        } else {
-            blocks << shift
-        };
-        if blocks <= all && limit < self.geometry.pages {
-            limit
+        if blocks < self.geometry.blocks_for(self.geometry.pages) {
+            blocks << self.geometry.block_shift()
         } else {
             self.geometry.pages
         }
@@ -134,7 +128,9 @@ impl ScatterAlloc {
             } else if run == 0 && self.geometry.page_granule(page) & (align - 1) != 0 {
                 page += 1;
             } else {
-                let skip = if run == 0 {
+                // Once for each region, and where the search begins.
+                let look = page & (self.geometry.region_pages() - 1) == 0 || probes == 0;
+                let skip = if run == 0 && look {
                     self.full_pages_at(page)
                 } else {
                     0
@@ -161,19 +157,16 @@ impl ScatterAlloc {
     }
 
     /// Pages from `page` on that need not be looked at since their super block or region is full; 0
-    /// unless one begins here.
+    /// if they must.
     #[inline(always)]
     fn full_pages_at(self, page: u32) -> u32 {
-        let block_pages = 1 << self.geometry.block_shift();
-        let region_pages = self.geometry.region_pages();
+        let block = page >> self.geometry.block_shift();
         let mut skip = 0;
-        if page & (region_pages - 1) == 0 {
-            if page & (block_pages - 1) == 0
-                && self.full(self.geometry.block_word(page)) >= block_pages
-            {
-                skip = block_pages;
-            } else if self.full(self.geometry.region_word(page)) >= region_pages {
-                skip = region_pages;
+        if self.passes_region(page, false) {
+            let rest = page & (self.geometry.region_pages() - 1);
+            skip = self.geometry.region_pages() - rest;
+            if self.passes_block(block, false) {
+                skip = self.geometry.pages_of_block(block) - self.geometry.page_in_block(page);
             }
         }
         skip
