@@ -343,6 +343,21 @@ mod tests {
     }
 
     #[test]
+    fn groups_are_released_whole_in_part_and_alone() {
+        let (group, mut sizes) = (0xff00, std::collections::BTreeSet::new());
+        for seed in 0..100 {
+            let scheduler = Scheduler::new(seed, 0, 1, 1);
+            let part = scheduler.part(group, 9);
+            assert_eq!((part & !group, part >> 9 & 1), (0, 1));
+            sizes.insert(part.count_ones());
+        }
+        assert!(
+            sizes.len() > 4 && sizes.contains(&1) && sizes.contains(&8),
+            "{sizes:?}"
+        );
+    }
+
+    #[test]
     fn numbers_are_in_range_and_spread() {
         let random = Random::new(0, 0);
         let mut counts = [0; 7];

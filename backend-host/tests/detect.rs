@@ -39,28 +39,18 @@ fn a_collective_that_some_lanes_never_reach_is_stopped() {
                 &message,
                 "half_votes",
                 "block 0, warp 0: divergent collective",
-                &["waits at", "ended"][1..],
+                &[&all, " ended"],
             );
-            assert!(message.contains(&all), "{message}");
         });
     }
 }
 
 /// In the second warp of block 2, the lower half votes and the upper half waits.
 unsafe fn two_ways(_: &ArgBlock) {
-    let all = arch::active();
-    if (
-        lane::block_index(),
-        lane::index_in_block() / lane::warp_width(),
-    ) != (2, 1)
-    {
+    let all = LaneMask::full(lane::warp_width());
+    if (lane::block_index(), lane::index_in_block() / 8) != (2, 1) {
         return;
     }
-    let all = if all.count() == 1 {
-        LaneMask::full(lane::warp_width())
-    } else {
-        all
-    };
     if lane::lane() < 4 {
         arch::ballot(all, true);
     } else {
@@ -70,16 +60,18 @@ unsafe fn two_ways(_: &ArgBlock) {
 
 #[test]
 fn lanes_at_different_collectives_are_told_apart() {
-    let message = stopped(&running(8), "two_ways", two_ways, (4, 20), args([]));
-    assert_tells(
-        &message,
-        "two_ways",
-        "block 2, warp 1: divergent collective",
-        &[
-            "lanes 0-3 wait at ballot over lanes 0-7",
-            "lanes 4-7 wait at warp_barrier over lanes 0-7",
-        ],
-    );
+    in_both_modes(8, |device| {
+        let message = stopped(&device, "two_ways", two_ways, (4, 20), args([]));
+        assert_tells(
+            &message,
+            "two_ways",
+            "block 2, warp 1: divergent collective",
+            &[
+                "lanes 0-3 wait at ballot over lanes 0-7",
+                "lanes 4-7 wait at warp_barrier over lanes 0-7",
+            ],
+        );
+    });
 }
 
 /// Lane 3 calls a shuffle over lanes that it is not one of.
@@ -154,7 +146,7 @@ fn a_wait_inside_a_warp_is_found_by_exploring() {
         found += 1;
     }
     // Most kinds of schedule give every lane its turn, as most devices do.
-    assert!((1..40).contains(&found), "{found} of 50");
+    assert!((5..40).contains(&found), "{found} of 50");
 }
 
 /// Waits for a word that nobody sets.
@@ -338,7 +330,7 @@ impl Drop for Launches<'_> {
 }
 
 unsafe fn sums(args: &ArgBlock) {
-    let all = arch::active();
+    let all = LaneMask::full(lane::warp_width());
     words(args, 0)[0].fetch_add(arch::ballot(all, true).count());
 }
 
@@ -351,7 +343,7 @@ fn a_thread_that_unwinds_can_still_launch() {
             std::panic::resume_unwind(Box::new(AllocError::Exhausted));
         }));
         assert!(caught.is_err());
-        let sum = sum.to_vec().expect("readable")[0];
-        assert!((8..=32).contains(&sum), "{sum}");
+        // Four votes in each of eight lanes.
+        assert_eq!(sum.to_vec().expect("readable"), [32]);
     }
 }

@@ -121,7 +121,7 @@ unsafe fn other_warp(args: &ArgBlock) {
         return;
     }
     let mut rounds = 0;
-    while flag.load() < lane::warp_width() && rounds < 100_000 {
+    while flag.load() < lane::warp_width() && rounds < 2_000 {
         rounds += 1;
     }
     let late = flag.load() < lane::warp_width();

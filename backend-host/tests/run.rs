@@ -91,6 +91,55 @@ fn lanes_that_left_a_loop_take_no_part_in_it() {
     }
 }
 
+/// Odd lanes make three calls of `active` before the one that all make.
+unsafe fn meet(args: &ArgBlock) {
+    let mut calls = 0;
+    if lane::lane() % 2 == 1 {
+        while calls < 3 {
+            arch::active();
+            calls += 1;
+        }
+    }
+    let met = arch::active().count();
+    words(args, 0)[lane::index() as usize].store(met);
+}
+
+#[test]
+fn lanes_that_went_different_ways_meet_again() {
+    for width in WIDTHS {
+        let device = running(width);
+        let out = DeviceVec::<u32>::zeroed(&device, width as usize).expect("room");
+        launch(&device, "meet", meet, (1, width), args([out.arg()])).expect("it works");
+        let met = out.to_vec().expect("readable");
+        assert_eq!(met, vec![width; width as usize], "width {width}");
+    }
+}
+
+/// Odd lanes go on calling `active` until an even one has come past a later call.
+unsafe fn circle(args: &ArgBlock) {
+    let flag = &words(args, 0)[0];
+    if lane::lane() % 2 == 1 {
+        let mut rounds = 0;
+        while flag.load() == 0 && rounds < 1_000_000 {
+            arch::active();
+            rounds += 1;
+        }
+        words(args, 0)[1].fetch_max(rounds);
+    } else {
+        arch::active();
+        flag.store(1);
+    }
+}
+
+#[test]
+fn lanes_at_a_later_call_get_a_turn_too() {
+    let device = running(8);
+    let out = DeviceVec::<u32>::zeroed(&device, 2).expect("room");
+    launch(&device, "circle", circle, (1, 8), args([out.arg()])).expect("it ends");
+    let rounds = out.to_vec().expect("readable")[1];
+    assert!((1..10_000).contains(&rounds), "{rounds} rounds");
+}
+
 /// Every lane takes 16 bytes and writes its index there.
 unsafe fn take(args: &ArgBlock) {
     let heap = heap(args);
