@@ -1,5 +1,9 @@
 //! Devices to test on.
 
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+use std::sync::OnceLock;
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+use warpheap_api::host::DeviceError;
 use warpheap_api::host::{BackendKind, Device};
 use warpheap_host::{HostConfig, Mode};
 use warpheap_test_kernels::Kernels;
@@ -45,6 +49,24 @@ impl Site {
         Self::new(warpheap_host::open(config).expect("the emulator opens"))
     }
 
+    /// The Vulkan device that the environment chooses, opened once; see [`gpu`].
+    #[cfg(feature = "vulkan")]
+    pub fn vulkan() -> Option<Self> {
+        static SITE: OnceLock<Option<Site>> = OnceLock::new();
+        gpu(&SITE, BackendKind::Vulkan, "WARPHEAP_REQUIRE_VULKAN", || {
+            warpheap_vulkan::open_unchecked(&warpheap_vulkan::VulkanConfig::from_env()?)
+        })
+    }
+
+    /// The CUDA device that the environment chooses, opened once; see [`gpu`].
+    #[cfg(feature = "cuda")]
+    pub fn cuda() -> Option<Self> {
+        static SITE: OnceLock<Option<Site>> = OnceLock::new();
+        gpu(&SITE, BackendKind::Cuda, "WARPHEAP_REQUIRE_CUDA", || {
+            warpheap_cuda::open_unchecked(&warpheap_cuda::CudaConfig::from_env()?)
+        })
+    }
+
     /// Lanes for tests that want to see as many as possible at the same time.
     pub fn many_lanes(&self) -> usize {
         match self.device.info().backend {
@@ -52,4 +74,32 @@ impl Site {
             BackendKind::Cuda => 16384,
         }
     }
+}
+
+/// The site in `site`, opened the first time. Without a device there is none, and a line on standard
+/// error says that tests are skipped; but where the environment variable `required` is 1, every test
+/// that asks for it fails.
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+fn gpu(
+    site: &OnceLock<Option<Site>>,
+    backend: BackendKind,
+    required: &str,
+    open: impl FnOnce() -> Result<Device, DeviceError>,
+) -> Option<Site> {
+    let site = site.get_or_init(|| match open() {
+        Ok(device) => Some(Site::new(device)),
+        Err(error) => {
+            // Not through `eprintln`, which the test harness keeps to itself.
+            use std::io::Write;
+            let text = format!("SKIPPED: every {backend} test of the conformance suite: {error}\n");
+            let _ = std::io::stderr().write_all(text.as_bytes());
+            None
+        }
+    });
+    let must = std::env::var(required).is_ok_and(|value| value.trim() == "1");
+    assert!(
+        site.is_some() || !must,
+        "{required}=1 and there is no {backend} device: the line that begins with SKIPPED says why"
+    );
+    site.clone()
 }

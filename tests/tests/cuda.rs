@@ -1,0 +1,11 @@
+//! The suite on a CUDA device. Without one the tests are skipped, with a line on standard error;
+//! `WARPHEAP_REQUIRE_CUDA=1` makes that a failure.
+
+use warpheap_tests::Site;
+
+fn site() -> Option<Site> {
+    Site::cuda()
+}
+
+warpheap_tests::conformance! {}
+warpheap_tests::launch_tests! {}

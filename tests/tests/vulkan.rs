@@ -1,0 +1,11 @@
+//! The suite on a Vulkan device. Without one the tests are skipped, with a line on standard error;
+//! `WARPHEAP_REQUIRE_VULKAN=1` makes that a failure.
+
+use warpheap_tests::Site;
+
+fn site() -> Option<Site> {
+    Site::vulkan()
+}
+
+warpheap_tests::conformance! {}
+warpheap_tests::launch_tests! {}
