@@ -12,10 +12,6 @@ use std::cell::{Cell, RefCell};
 /// Lanes that a seat has room for.
 const SEAT: usize = 64;
 
-/// Steps in a row after which a lane of the highest priority loses it, so that a lane which waits
-/// for another warp does not keep it from running.
-const QUANTUM: u32 = 200;
-
 /// Changes of priority that a stubborn schedule makes in a warp are fewer than this. Afterwards the
 /// lane of the highest priority keeps it for good.
 const STUBBORN_CHANGES: u32 = 8;
@@ -112,8 +108,6 @@ pub(crate) struct Scheduler {
     until_change: Cell<u32>,
     /// By seat: changes of priority that a stubborn schedule still makes in this warp.
     changes_left: RefCell<Vec<u32>>,
-    /// Steps of the lane that runs since it was chosen.
-    in_a_row: Cell<u32>,
     /// By seat and lane; higher runs first.
     priorities: RefCell<Vec<i64>>,
     /// Lower than every priority.
@@ -146,7 +140,6 @@ impl Scheduler {
             until_change: Cell::new(random.gap(gap_bits)),
             gap_bits,
             changes_left: RefCell::new(vec![0; seats]),
-            in_a_row: Cell::new(0),
             priorities: RefCell::new(vec![0; seats * SEAT]),
             lowest: Cell::new(0),
             steps: Cell::new(0),
@@ -172,14 +165,13 @@ impl Scheduler {
         }
         match self.kind {
             Kind::Random(of) => !self.random.once_in(of),
+            // Changes come for ever, so no lane keeps others from running for good.
             Kind::Priorities => {
-                let in_a_row = self.in_a_row.get() + 1;
-                self.in_a_row.set(in_a_row);
-                if self.changes() || in_a_row > QUANTUM {
+                let changes = self.changes();
+                if changes {
                     self.lower(seat, lane);
-                    return false;
                 }
-                true
+                !changes
             }
             Kind::Stubborn(of) => {
                 if self.changes() && self.spends(seat) {
@@ -210,7 +202,6 @@ impl Scheduler {
     /// at `active`; then it is to be released first, see [`part`](Self::part).
     pub(crate) fn next(&self, seats: &[Seat]) -> Option<(usize, u32)> {
         self.step();
-        self.in_a_row.set(0);
         if self.kind == Kind::Priorities {
             return self.highest(seats, 0..seats.len());
         }
