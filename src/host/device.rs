@@ -123,3 +123,6 @@ impl Device {
         warpheap_kernels::selftest::check(device)
     }
 }
+
+#[cfg(test)]
+mod tests;

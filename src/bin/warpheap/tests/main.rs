@@ -15,6 +15,16 @@ struct Outcome {
     err: String,
 }
 
+/// The program that cargo built with this test, or, in a bundle, the one in the folder `bin` beside it.
+fn program() -> PathBuf {
+    let built = PathBuf::from(env!("CARGO_BIN_EXE_warpheap"));
+    if built.is_file() {
+        return built;
+    }
+    let here = std::env::current_exe().expect("a test knows where it is");
+    here.with_file_name("../bin/warpheap")
+}
+
 /// Runs `warpheap` with these arguments.
 fn warpheap(args: &[&str]) -> Outcome {
     warpheap_with_input(args, b"")
@@ -22,10 +32,16 @@ fn warpheap(args: &[&str]) -> Outcome {
 
 /// Runs `warpheap` with these arguments and this standard input.
 fn warpheap_with_input(args: &[&str], input: &[u8]) -> Outcome {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_warpheap"))
+    warpheap_with(args, input, &[])
+}
+
+/// Runs `warpheap` with these arguments, this standard input and these environment variables.
+fn warpheap_with(args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Outcome {
+    let mut child = Command::new(program())
         .args(args)
         // What the developer set for their own machine must not decide.
         .env_remove("WARPHEAP_BACKEND")
+        .envs(variables.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

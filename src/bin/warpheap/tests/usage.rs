@@ -1,6 +1,6 @@
 //! Options, and what is said about wrong ones.
 
-use super::{TempFile, warpheap};
+use super::{TempFile, warpheap, warpheap_with};
 
 #[test]
 fn help_names_every_option() {
@@ -61,11 +61,52 @@ fn unknown_names_list_what_exists() {
 }
 
 #[test]
+fn the_environment_names_the_backend_and_an_option_wins() {
+    let with = |args: &[&str], name| warpheap_with(args, b"", &[("WARPHEAP_BACKEND", name)]);
+    let graph = ["graph", "--scale", "4", "--json"];
+    with(&graph, "abacus").failed(2, &["abacus", "host"]);
+    assert_eq!(with(&graph, "host").json()["device"]["backend"], "host");
+    let args = [&graph[..], &["--backend", "host"]].concat();
+    assert_eq!(with(&args, "abacus").json()["device"]["backend"], "host");
+}
+
+#[test]
+fn a_backend_that_is_not_there_says_how_to_get_it() {
+    for (name, compiled_in) in [
+        ("cuda", cfg!(feature = "cuda")),
+        ("vulkan", cfg!(feature = "vulkan")),
+    ] {
+        let outcome = warpheap(&["graph", "--scale", "4", "--backend", name]);
+        if !compiled_in {
+            let feature = format!("--features {name}");
+            outcome.failed(2, &[name, "this build has host", &feature]);
+        } else if outcome.code != Some(0) {
+            outcome.failed(2, &["no ", name, "install"]);
+        }
+    }
+}
+
+#[test]
+fn bad_settings_of_the_emulator_are_named() {
+    let args = ["graph", "--scale", "4", "--backend", "host"];
+    let outcome = warpheap_with(&args, b"", &[("WARPHEAP_WARP_WIDTH", "65")]);
+    outcome.failed(2, &["WARPHEAP_WARP_WIDTH=65", "1 to 64"]);
+}
+
+#[test]
 fn impossible_pools_are_refused() {
     let scale = ["graph", "--backend", "host", "--scale", "4", "--pool"];
     let with = |pool| [&scale[..], &[pool]].concat();
     warpheap(&with("65GiB")).failed(2, &["64 GiB"]);
-    warpheap(&with("100")).failed(2, &["100"]);
+    warpheap(&with("100")).failed(2, &["--pool 100", "at least"]);
+    // More than any machine that runs this has, and less than 64 GiB where it might have more.
+    let memory =
+        warpheap(&["doctor", "--json"]).json()["backends"][0]["devices"][0]["memory_bytes"]
+            .as_u64()
+            .unwrap_or_default();
+    if memory < 63 << 30 {
+        warpheap(&with("63GiB")).failed(2, &["--pool 67645734912", &memory.to_string()]);
+    }
 }
 
 #[test]

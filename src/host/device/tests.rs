@@ -1,0 +1,158 @@
+//! Devices that are opened, refused, and allocated on by the host.
+
+use super::*;
+use std::sync::Arc;
+use std::time::Duration;
+use warpheap_rt::api::host::{
+    Backend, BufferId, DeviceInfo, KernelImage, Launch, LaunchReport, ModuleId,
+};
+
+/// A device that does nothing: what it is told to write is lost, and every read gives zeros.
+#[derive(Debug)]
+struct Forgetful(DeviceInfo);
+
+impl Forgetful {
+    fn device(backend: BackendKind) -> host::Device {
+        host::Device::new(Arc::new(Forgetful(DeviceInfo {
+            backend,
+            name: "Forgetful".into(),
+            driver: "1".into(),
+            warp_width: 4,
+            max_block_dim: 256,
+            max_grid_dim: 65535,
+            max_buffer_bytes: 1 << 30,
+            memory_bytes: 0,
+        })))
+    }
+}
+
+impl Backend for Forgetful {
+    fn info(&self) -> &DeviceInfo {
+        &self.0
+    }
+    fn alloc(&self, _bytes: u64) -> Result<BufferId, DeviceError> {
+        Ok(BufferId(1))
+    }
+    fn dealloc(&self, _buffer: BufferId) {}
+    fn write(&self, _buffer: BufferId, _offset: u64, _data: &[u8]) -> Result<(), DeviceError> {
+        Ok(())
+    }
+    fn read(&self, _buffer: BufferId, _offset: u64, data: &mut [u8]) -> Result<(), DeviceError> {
+        data.fill(0);
+        Ok(())
+    }
+    fn fill(&self, _: BufferId, _: u64, _: u64, _: u32) -> Result<(), DeviceError> {
+        Ok(())
+    }
+    fn load(&self, _image: &KernelImage) -> Result<ModuleId, DeviceError> {
+        Ok(ModuleId(1))
+    }
+    fn submit(&self, launches: &[Launch<'_>]) -> Result<Vec<LaunchReport>, DeviceError> {
+        let report = LaunchReport {
+            device_time: Duration::ZERO,
+            words: [0; warpheap_rt::api::abi::REPORT_WORDS],
+        };
+        Ok(vec![report; launches.len()])
+    }
+}
+
+#[test]
+fn a_device_that_loses_stores_is_refused() {
+    for backend in [BackendKind::Vulkan, BackendKind::Cuda] {
+        match Device::adopt(Forgetful::device(backend)) {
+            Err(DeviceError::SelfTest { device, .. }) => assert!(device.contains("Forgetful")),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[cfg(feature = "host")]
+mod on_the_host {
+    use super::*;
+    use warpheap_rt::api::host::{DeviceVec, Pool};
+    use warpheap_rt::api::{AllocError, layout};
+    use warpheap_rt::device::*;
+
+    fn device() -> Device {
+        Device::open_backend(BackendKind::Host, None).unwrap()
+    }
+
+    #[test]
+    fn a_number_or_a_name_opens_it() {
+        for name in ["0", "emulator", " EMUL "] {
+            let device = Device::open_named(Some("Host"), Some(name)).unwrap();
+            assert_eq!(device.info().backend, BackendKind::Host);
+        }
+        for name in ["1", "H9000"] {
+            let error = Device::open_backend(BackendKind::Host, Some(name)).unwrap_err();
+            let message = error.to_string();
+            assert!(
+                message.contains(name) && message.contains("0 emulator"),
+                "{message}"
+            );
+        }
+    }
+
+    /// The host's vectors in a heap keep their contents and give all of it back.
+    fn vectors_live_in<A: host::HostAlloc>() {
+        let pool: Pool<A> = device().reserve(1 << 20).unwrap();
+        let before = pool.stats().unwrap().usage.used_bytes;
+        let numbers: Vec<u32> = (0..1000).collect();
+        let one = DeviceVec::from_slice_in(&pool, &numbers).unwrap();
+        let two = DeviceVec::<u32>::zeroed_in(&pool, 3000).unwrap();
+        assert_eq!(one.to_vec().unwrap(), numbers);
+        assert_eq!(two.to_vec().unwrap(), vec![0; 3000]);
+        assert!(pool.stats().unwrap().usage.used_bytes >= before + 16000);
+        drop((one, two));
+        if A::CAPS.frees {
+            assert_eq!(
+                pool.stats().unwrap().usage.used_bytes,
+                before,
+                "{}",
+                A::NAME
+            );
+        }
+    }
+
+    #[test]
+    fn the_host_allocates_in_every_kind_of_heap() {
+        macro_rules! each {
+            ($($allocator:ident),* $(,)?) => {
+                $(
+                    vectors_live_in::<$allocator>();
+                    vectors_live_in::<Counted<$allocator>>();
+                )*
+            };
+        }
+        warpheap_rt::for_each_allocator!(each);
+    }
+
+    #[test]
+    fn counted_heaps_count_the_hosts_blocks() {
+        let pool: Pool<Counted<Bump>> = device().reserve(1 << 16).unwrap();
+        let layout = layout::bytes(100);
+        let ptr = pool.malloc(layout).unwrap();
+        // SAFETY: the block is fresh from this heap, and nothing uses it.
+        unsafe { pool.free(ptr, layout) }.unwrap();
+        let stats = pool.stats().unwrap();
+        assert_eq!((stats.mallocs, stats.frees), (1, 1));
+        assert_eq!((stats.malloc_bytes, stats.free_bytes), (100, 100));
+    }
+
+    #[test]
+    fn what_a_heap_cannot_give_is_an_error_with_the_cause() {
+        let pool: Pool<Bump> = device().reserve(1 << 16).unwrap();
+        for (layout, expected) in [
+            (layout::bytes(1 << 20), AllocError::Exhausted),
+            // More than 32 bits count, and more than a heap can have.
+            (layout::bytes(3 << 32), AllocError::Exhausted),
+            (layout::bytes(layout::ABSURD), AllocError::Unsupported),
+            (layout::aligned(16, 1 << 20), AllocError::Unsupported),
+        ] {
+            match pool.malloc(layout) {
+                Err(DeviceError::Heap { cause, .. }) => assert_eq!(cause, expected, "{layout:?}"),
+                other => panic!("{layout:?}: {other:?}"),
+            }
+        }
+    }
+}
