@@ -134,7 +134,10 @@ mod tests {
             (ENV_TIMEOUT, "NaN"),
         ] {
             let message = with(name, value).unwrap_err().to_string();
-            assert!(message.contains(name) && message.contains(value), "{message}");
+            assert!(
+                message.contains(name) && message.contains(value),
+                "{message}"
+            );
         }
     }
 }

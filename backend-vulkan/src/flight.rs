@@ -216,7 +216,9 @@ impl Flight {
             // and the copy has a whole report at each multiple of the stride, which is one of words.
             unsafe {
                 let report = self.address.byte_add(at * self.stride as usize);
-                report.cast().copy_to_nonoverlapping(NonNull::from(&mut words), 1);
+                report
+                    .cast()
+                    .copy_to_nonoverlapping(NonNull::from(&mut words), 1);
             }
             into.push(LaunchReport { device_time, words });
         }
@@ -270,9 +272,15 @@ mod tests {
     #[test]
     fn ticks_become_time_also_when_the_counter_begins_anew() {
         assert_eq!(elapsed(100, 350, 64, 4.0), Duration::from_nanos(1000));
-        assert_eq!(elapsed(0xffff_fff0, 0x10, 32, 1.0), Duration::from_nanos(32));
+        assert_eq!(
+            elapsed(0xffff_fff0, 0x10, 32, 1.0),
+            Duration::from_nanos(32)
+        );
         // Bits beyond the counter's are undefined.
-        assert_eq!(elapsed(0xab_0000_0001, 0x3, 32, 1.0), Duration::from_nanos(2));
+        assert_eq!(
+            elapsed(0xab_0000_0001, 0x3, 32, 1.0),
+            Duration::from_nanos(2)
+        );
         assert_eq!(elapsed(0, 1, 64, f64::NAN), Duration::ZERO);
     }
 }

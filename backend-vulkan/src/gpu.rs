@@ -72,8 +72,8 @@ fn make_device(
     limits: &Limits,
 ) -> Result<ash::Device, vk::Result> {
     let has = limits.features;
-    let mut v11 = vk::PhysicalDeviceVulkan11Features::default()
-        .storage_buffer16_bit_access(has.storage16);
+    let mut v11 =
+        vk::PhysicalDeviceVulkan11Features::default().storage_buffer16_bit_access(has.storage16);
     let mut v12 = vk::PhysicalDeviceVulkan12Features::default()
         .vulkan_memory_model(true)
         .vulkan_memory_model_device_scope(true)

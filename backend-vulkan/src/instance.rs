@@ -61,7 +61,10 @@ impl Instance {
             names.push(ext::debug_utils::NAME.as_ptr());
             info = info.push_next(&mut debug);
             let own = extensions(&entry, Some(validation::LAYER))?;
-            if own.iter().any(|name| name == ext::validation_features::NAME) {
+            if own
+                .iter()
+                .any(|name| name == ext::validation_features::NAME)
+            {
                 names.push(ext::validation_features::NAME.as_ptr());
                 info = info.push_next(&mut features);
             }
@@ -72,9 +75,9 @@ impl Instance {
 
         // SAFETY: every pointer in `info` outlives the call.
         let raw = unsafe { entry.create_instance(&info, None) }.map_err(|error| match error {
-            vk::Result::ERROR_INCOMPATIBLE_DRIVER => no_device(format!(
-                "the Vulkan library finds no driver; {INSTALL}"
-            )),
+            vk::Result::ERROR_INCOMPATIBLE_DRIVER => {
+                no_device(format!("the Vulkan library finds no driver; {INSTALL}"))
+            }
             _ => no_device(format!("vkCreateInstance: {}; {INSTALL}", describe(error))),
         })?;
         let mut instance = Instance {
@@ -123,7 +126,10 @@ fn check_version(entry: &ash::Entry) -> Result<(), DeviceError> {
     Ok(())
 }
 
-fn extensions(entry: &ash::Entry, layer: Option<&CStr>) -> Result<Vec<std::ffi::CString>, DeviceError> {
+fn extensions(
+    entry: &ash::Entry,
+    layer: Option<&CStr>,
+) -> Result<Vec<std::ffi::CString>, DeviceError> {
     // SAFETY: a global query; the layer, if any, was found by `require_layer`.
     let found = unsafe { entry.enumerate_instance_extension_properties(layer) };
     let found = found.map_err(|error| match error {

@@ -114,7 +114,8 @@ impl Functions {
                 inside = Some(id);
             } else if instruction.is(Op::FunctionCall) {
                 calls.get_mut(&inside?)?.push(*operands.get(2)?);
-            } else if inside.is_none() && (instruction.is(Op::ExtInst) || instruction.is(Op::GroupDecorate))
+            } else if inside.is_none()
+                && (instruction.is(Op::ExtInst) || instruction.is(Op::GroupDecorate))
             {
                 // Debug information, and groups of decorations.
                 return None;

@@ -103,7 +103,12 @@ mod tests {
         assert_eq!(fold(1, 65535), [1, 1]);
         assert_eq!(fold(65535, 65535), [65535, 1]);
         assert_eq!(fold(65536, 65535), [32768, 2]);
-        for (blocks, most) in [(100_000, 65535), (u32::MAX, i32::MAX as u32), (7, 1), (9, 4)] {
+        for (blocks, most) in [
+            (100_000, 65535),
+            (u32::MAX, i32::MAX as u32),
+            (7, 1),
+            (9, 4),
+        ] {
             let [x, y] = fold(blocks, most);
             assert!(x <= most, "{blocks} blocks in rows of {x}");
             assert!(x as u64 * y as u64 >= blocks as u64);

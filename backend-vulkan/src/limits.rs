@@ -275,15 +275,11 @@ fn driver_text(
     format!("{name} {version}").trim().to_string()
 }
 
-fn extensions_of(
-    instance: &ash::Instance,
-    device: vk::PhysicalDevice,
-) -> Vec<std::ffi::CString> {
+fn extensions_of(instance: &ash::Instance, device: vk::PhysicalDevice) -> Vec<std::ffi::CString> {
     // SAFETY: as in `query`.
     let found = unsafe { instance.enumerate_device_extension_properties(device) };
-    let name = |found: &vk::ExtensionProperties| {
-        found.extension_name_as_c_str().ok().map(CStr::to_owned)
-    };
+    let name =
+        |found: &vk::ExtensionProperties| found.extension_name_as_c_str().ok().map(CStr::to_owned);
     found.unwrap_or_default().iter().filter_map(name).collect()
 }
 
@@ -325,12 +321,36 @@ mod tests {
     fn each_shortcoming_is_named() {
         assert_eq!(shortcoming(&FINE), None);
         for (needs, word) in [
-            (Needs { api_version: vk::API_VERSION_1_1, ..FINE }, "1.2 is needed"),
-            (Needs { memory_model: false, ..FINE }, "vulkanMemoryModel"),
-            (Needs { device_scope: false, ..FINE }, "DeviceScope"),
+            (
+                Needs {
+                    api_version: vk::API_VERSION_1_1,
+                    ..FINE
+                },
+                "1.2 is needed",
+            ),
+            (
+                Needs {
+                    memory_model: false,
+                    ..FINE
+                },
+                "vulkanMemoryModel",
+            ),
+            (
+                Needs {
+                    device_scope: false,
+                    ..FINE
+                },
+                "DeviceScope",
+            ),
             (Needs { width: 128, ..FINE }, "128 lanes"),
             (Needs { width: 0, ..FINE }, "0 lanes"),
-            (Needs { in_compute: false, ..FINE }, "in compute"),
+            (
+                Needs {
+                    in_compute: false,
+                    ..FINE
+                },
+                "in compute",
+            ),
             (
                 Needs {
                     operations: OPERATIONS & !vk::SubgroupFeatureFlags::SHUFFLE,
@@ -338,7 +358,13 @@ mod tests {
                 },
                 "SHUFFLE",
             ),
-            (Needs { compute_queue: false, ..FINE }, "compute queue"),
+            (
+                Needs {
+                    compute_queue: false,
+                    ..FINE
+                },
+                "compute queue",
+            ),
         ] {
             let problem = shortcoming(&needs).expect(word);
             assert!(problem.contains(word), "{problem}");

@@ -5,9 +5,7 @@ use ash::vk;
 use gpu_allocator::vulkan::{
     Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
 };
-use gpu_allocator::{
-    AllocationError, AllocationSizes, AllocatorDebugSettings, MemoryLocation,
-};
+use gpu_allocator::{AllocationError, AllocationSizes, AllocatorDebugSettings, MemoryLocation};
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -156,9 +154,9 @@ impl Memory {
         // SAFETY: the device is alive; the size is above zero and within its limits.
         let raw = match unsafe { device.create_buffer(&info, None) } {
             Ok(raw) => raw,
-            Err(
-                vk::Result::ERROR_OUT_OF_DEVICE_MEMORY | vk::Result::ERROR_OUT_OF_HOST_MEMORY,
-            ) => return Err(self.out_of_memory(bytes, "the driver has no room")),
+            Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY | vk::Result::ERROR_OUT_OF_HOST_MEMORY) => {
+                return Err(self.out_of_memory(bytes, "the driver has no room"));
+            }
             Err(error) => return self.gpu.check("vkCreateBuffer", Err(error)),
         };
         match self.back(raw, bytes, location) {

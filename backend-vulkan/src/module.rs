@@ -204,9 +204,11 @@ fn entries(words: &[u32]) -> Result<Vec<Entry>, String> {
                     if kind == Decoration::BuiltIn as u32
                         && built_in == spirv::BuiltIn::WorkgroupSize as u32 =>
                 {
-                    return Err("it fixes the block size by a WorkgroupSize constant, which a \
+                    return Err(
+                        "it fixes the block size by a WorkgroupSize constant, which a \
                                 launch could not change"
-                        .to_string());
+                            .to_string(),
+                    );
                 }
                 _ => {}
             }

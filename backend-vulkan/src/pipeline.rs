@@ -285,8 +285,8 @@ fn check_bindings(entry: &Entry, bindings: u32) -> Result<(), DeviceError> {
         return Err(bad(
             &entry.name,
             format!(
-                "it declares {} buffers with its report, the launch brings {bindings}: the arguments \
-                 are not those of this kernel",
+                "it uses {} buffers, the launch brings {bindings} with its report: the arguments are \
+                 not those of this kernel",
                 entry.bindings
             ),
         ));

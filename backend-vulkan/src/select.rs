@@ -144,7 +144,10 @@ pub(crate) fn order(
         }
     };
     if let (true, Some(choice)) = (matching.is_empty(), choice) {
-        return Err(no_device(format!("there is no {choice}; found: {}", list())));
+        return Err(no_device(format!(
+            "there is no {choice}; found: {}",
+            list()
+        )));
     }
     let mut usable: Vec<&FoundDevice> = matching
         .into_iter()

@@ -31,7 +31,11 @@ unsafe impl Send for Transfer {}
 
 impl Transfer {
     /// Two staging buffers of `bytes` bytes each.
-    pub(crate) fn new(gpu: &Arc<Gpu>, memory: &mut Memory, bytes: u64) -> Result<Self, DeviceError> {
+    pub(crate) fn new(
+        gpu: &Arc<Gpu>,
+        memory: &mut Memory,
+        bytes: u64,
+    ) -> Result<Self, DeviceError> {
         let bytes = bytes.max(64 << 10).next_multiple_of(4);
         let mut stage = || {
             let (buffer, address) = memory.mapped(bytes)?;

@@ -70,7 +70,9 @@ impl Drop for Messenger {
 /// How the messenger is made; also chained to the creation of the instance, whose own messages
 /// come before any messenger exists.
 pub(crate) fn create_info(messages: &Messages) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
-    use vk::{DebugUtilsMessageSeverityFlagsEXT as Severity, DebugUtilsMessageTypeFlagsEXT as Type};
+    use vk::{
+        DebugUtilsMessageSeverityFlagsEXT as Severity, DebugUtilsMessageTypeFlagsEXT as Type,
+    };
     vk::DebugUtilsMessengerCreateInfoEXT::default()
         .message_severity(Severity::ERROR | Severity::WARNING)
         .message_type(Type::GENERAL | Type::VALIDATION | Type::PERFORMANCE)

@@ -15,7 +15,7 @@ pub use check::check;
 
 use warpheap_rt::api::LaneMask;
 use warpheap_rt::device::*;
-use warpheap_rt::{arch, sync};
+use warpheap_rt::{arch, bits, sync};
 
 /// Steps that a lane takes at most in the loop of [`selftest_divergence`].
 pub const STEPS: u32 = 8;
@@ -170,6 +170,70 @@ pub fn selftest_atomics(
         tickets[i as usize] = ticket;
         found[i as usize] = place;
     }
+}
+
+/// Most words that a lane tries in [`selftest_claims`].
+const TRIES: u32 = 1024;
+
+/// Lanes claim bits of a bitmap as a warp: one lane claims as many bits as lanes are left, those that
+/// get one leave the loop. A lane stores the bit that it got, `u32::MAX` if none. `bitmap` begins as
+/// zeros; the number of its words is a power of two.
+#[kernel]
+pub fn selftest_claims(bitmap: &[AtomicWord], claimed: &mut [u32]) {
+    let i = thread::index();
+    if (i as usize) < claimed.len() {
+        let lane = thread::lane();
+        let mut at = sync::hash(thread::block_index());
+        let mut result = u32::MAX;
+        let mut tries = 0;
+        while tries < TRIES {
+            let active = arch::active();
+            let leader = active.first();
+            let mut word = 0;
+            let mut got = 0;
+            if lane == leader {
+                word = at & (bitmap.len() as u32 - 1);
+                let free = !bitmap[word as usize].load();
+                let wanted = bits::take_from(free, active.count(), 0);
+                got = wanted & !bitmap[word as usize].fetch_or(wanted);
+            }
+            got = arch::shuffle(active, got, leader);
+            word = arch::shuffle(active, word, leader);
+            let rank = active.rank(lane);
+            if rank < got.count_ones() {
+                result = word * 32 + bits::nth_set(got, rank);
+                break;
+            }
+            at = at.wrapping_add(1);
+            tries += 1;
+        }
+        claimed[i as usize] = result;
+    }
+}
+
+/// Numbers that a lane collects at most in [`selftest_vectors`], plus one.
+pub const LONGEST: u32 = 37;
+
+/// Each lane collects numbers in a vector of its own, as many as its index says, reads them back,
+/// and stores their sum.
+#[kernel(allocators = [Bump])]
+pub fn selftest_vectors<A: DeviceAlloc>(
+    heap: Heap<A>,
+    sums: &mut [u32],
+) -> Result<(), AllocError> {
+    let i = thread::index();
+    if (i as usize) < sums.len() {
+        let mut numbers = HeapVec::<u32>::new();
+        for k in 0..i % LONGEST {
+            numbers.push(heap, k.wrapping_mul(i))?;
+        }
+        let mut sum = 0u32;
+        for k in 0..numbers.len() {
+            sum = sum.wrapping_add(numbers.get_or(heap, k, 0));
+        }
+        sums[i as usize] = sum;
+    }
+    Ok(())
 }
 
 /// Looks at a flag before a lane gives up; most messages arrive, none has to.

@@ -3,6 +3,7 @@
 use super::expect::{self, Divergence, Verdict};
 use super::{COUNTERS, STEPS, Step, Summary};
 use crate::Kernels;
+use warpheap_rt::alloc::Bump;
 use warpheap_rt::api::host::{Device, DeviceError, DeviceVec, LaunchConfig};
 use warpheap_rt::sync::hash;
 
@@ -31,6 +32,8 @@ pub fn check(device: &Device) -> Result<(), DeviceError> {
         test.index()?;
         test.divergence(round)?;
         test.atomics()?;
+        test.claims()?;
+        test.vectors()?;
         test.messages()?;
         test.reports()?;
     }
@@ -102,6 +105,23 @@ impl Test<'_> {
             &tickets.to_vec()?,
             &found.to_vec()?,
         ))
+    }
+
+    fn claims(&self) -> Result<(), DeviceError> {
+        let lanes = self.lanes();
+        // Twice as many bits as lanes.
+        let bitmap = self.zeros((lanes / 16).next_power_of_two())?;
+        let claimed = self.zeros(lanes)?;
+        self.kernels.selftest_claims(self.config, &bitmap, &claimed)?;
+        self.judge(expect::claims(&bitmap.to_vec()?, &claimed.to_vec()?))
+    }
+
+    fn vectors(&self) -> Result<(), DeviceError> {
+        let sums = self.zeros(self.lanes())?;
+        // All vectors take less than 128 words each, with what they outgrew.
+        let pool = self.device.reserve::<Bump>(self.lanes() as u64 * 512 + 4096)?;
+        self.kernels.selftest_vectors(&pool, self.config, &sums)?;
+        self.judge(expect::vectors(&sums.to_vec()?))
     }
 
     fn messages(&self) -> Result<(), DeviceError> {

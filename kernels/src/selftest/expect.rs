@@ -1,8 +1,8 @@
 //! What the self-test's kernels must have stored. Functions here compare; they run nothing.
 
 use super::{
-    COUNT, COUNTERS, GREATEST, STEP_MARK, STEPS, Step, Summary, UNION, branches, key, message, next,
-    offer, vote,
+    COUNT, COUNTERS, GREATEST, LONGEST, STEP_MARK, STEPS, Step, Summary, UNION, branches, key, message,
+    next, offer, vote,
 };
 use std::collections::HashMap;
 use warpheap_rt::api::{LaneMask, abi};
@@ -41,14 +41,17 @@ impl Divergence<'_> {
                 ));
             }
             if let Some(other) = threads.insert(self.place(i, summary.lane), i) {
-                return Err(format!("threads {other} and {i} are the same lane of a warp"));
+                return Err(format!(
+                    "threads {other} and {i} are the same lane of a warp"
+                ));
             }
         }
         for (i, &count) in self.counts.iter().enumerate() {
             let mut sum = 0u32;
             for step in 0..count.min(STEPS) {
-                self.step(&threads, i, step)
-                    .map_err(|what| format!("loop left lane by lane: thread {i}, step {step}: {what}"))?;
+                self.step(&threads, i, step).map_err(|what| {
+                    format!("loop left lane by lane: thread {i}, step {step}: {what}")
+                })?;
                 sum = sum.wrapping_add(self.seen(i, step).shuffled);
             }
             if self.summaries[i].sum != sum {
@@ -78,7 +81,10 @@ impl Divergence<'_> {
         let lane = self.summaries[i].lane;
         let active = mask(me.active);
         if !active.contains(lane) {
-            return Err(format!("lane {lane} is not in its own set {}", show(me.active)));
+            return Err(format!(
+                "lane {lane} is not in its own set {}",
+                show(me.active)
+            ));
         }
         let (mut yes, mut same, mut inside) = (LaneMask::EMPTY, LaneMask::EMPTY, LaneMask::EMPTY);
         let own = i as u32 % self.block_dim;
@@ -94,7 +100,13 @@ impl Divergence<'_> {
                 ));
             };
             let index = thread as u32 % self.block_dim;
-            let only = |take: bool| if take { LaneMask::only(other) } else { LaneMask::EMPTY };
+            let only = |take: bool| {
+                if take {
+                    LaneMask::only(other)
+                } else {
+                    LaneMask::EMPTY
+                }
+            };
             yes = yes.or(only(vote(index, step)));
             same = same.or(only(key(index, step) == key(own, step)));
             if branches(index, step) && self.seen(thread, step).branch == me.branch {
@@ -166,6 +178,44 @@ pub fn atomics(
     Ok(())
 }
 
+/// Judges a launch of `selftest_claims`.
+pub fn claims(bitmap: &[u32], claimed: &[u32]) -> Verdict {
+    let mut left = bitmap.to_vec();
+    for (i, &bit) in claimed.iter().enumerate() {
+        let word = left.get_mut(bit as usize / 32);
+        match word {
+            Some(word) if *word >> (bit % 32) & 1 != 0 => *word &= !(1 << (bit % 32)),
+            _ => {
+                return Err(format!(
+                    "claims of a warp in a loop left lane by lane: thread {i} stored bit {bit:#x}, which \
+                     is not set or another's"
+                ));
+            }
+        }
+    }
+    match left.iter().position(|&word| word != 0) {
+        Some(word) => Err(format!(
+            "claims of a warp in a loop left lane by lane: nobody stored bits {:#x} of word {word}",
+            left[word]
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Judges a launch of `selftest_vectors`.
+pub fn vectors(sums: &[u32]) -> Verdict {
+    for (i, &sum) in sums.iter().enumerate() {
+        let i = i as u32;
+        let right = (0..i % LONGEST).fold(0u32, |sum, k| sum.wrapping_add(k.wrapping_mul(i)));
+        if sum != right {
+            return Err(format!(
+                "vectors that grow in a heap: thread {i} stored {sum:#x}, not {right:#x}"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Judges a launch of `selftest_messages`.
 pub fn messages(taken: &[u32]) -> Verdict {
     for (i, &found) in taken.iter().enumerate() {
@@ -191,10 +241,17 @@ pub fn reports(
     let failed = (0..lanes).filter(fails).count() as u32;
     let even = (0..lanes).filter(|i| fails(i) && i % 2 == 0).count() as u32;
     let by = abi::REPORT_BY_CODE;
-    let counts = [words[abi::REPORT_ERRORS], words[by], words[by + 1], words[by + 2]];
+    let counts = [
+        words[abi::REPORT_ERRORS],
+        words[by],
+        words[by + 1],
+        words[by + 2],
+    ];
     let right = [failed, even, failed - even, 0];
     if counts != right {
-        return Err(format!("errors of lanes were counted as {counts:?}, not {right:?}"));
+        return Err(format!(
+            "errors of lanes were counted as {counts:?}, not {right:?}"
+        ));
     }
     let (block, lane) = (words[abi::REPORT_BLOCK], words[abi::REPORT_LANE]);
     let first = block.wrapping_mul(block_dim).wrapping_add(lane);
