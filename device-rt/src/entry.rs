@@ -20,6 +20,10 @@ impl SliceElement for AtomicWord {
 }
 
 /// What a kernel may return.
+#[diagnostic::on_unimplemented(
+    message = "a kernel cannot return `{Self}`",
+    note = "it returns nothing or `Result<(), AllocError>`; values go into a slice"
+)]
 pub trait Outcome {
     /// 0, or the code of the error.
     fn code(self) -> u32;

@@ -136,7 +136,11 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
             Kind::Heap => {
                 let allocator = &entry.allocator;
                 arguments.push(quote!(unsafe {
-                    #rt::entry::heap::<#allocator>(#rt::arch::Words::from_buffer(#buffer), args, #at)
+                    #rt::entry::heap::<#allocator>(
+                        #rt::arch::Words::from_buffer(#buffer, args.words[#at + 2]),
+                        args,
+                        #at,
+                    )
                 }));
                 quote!(u32)
             }
@@ -175,7 +179,9 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
         ) {
             #offsets
             if #rt::arch::enters(args, workgroup, workgroups, thread, lane, width) {
-                let report = unsafe { #rt::arch::Words::from_buffer(report) };
+                let report = unsafe {
+                    #rt::arch::Words::from_buffer(report, #rt::api::abi::REPORT_WORDS as u32)
+                };
                 #rt::entry::finish(report, #call(#(#arguments),*));
             }
         }

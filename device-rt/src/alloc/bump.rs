@@ -106,21 +106,18 @@ unsafe impl DeviceAlloc for Bump {
         let leader = lanes.first();
         let mut base = 0;
         if arch::lane() == leader && sum.total != 0 {
-            base = self.words.load(WORD_NEXT);
-            if base < self.limit {
-                base = self.words.fetch_add(WORD_NEXT, sum.total);
-                if base > self.limit {
-                    // Another warp has just carried the pointer beyond the limit, and puts it back
-                    // to where it was, this addition included.
-                    base = u32::MAX;
-                } else if sum.total > self.limit - base {
-                    // Only one warp can have done so. Nobody takes anything before it is undone, and
-                    // it must be undone at once for all: if each warp took its own addition back,
-                    // a third one could be served from what is left between two of them.
-                    self.words.store(WORD_NEXT, base);
-                    base = u32::MAX;
-                }
-            } else {
+            // Without a look at the pointer first: on a heap that is not full that would be a second
+            // access to the word that all warps meet on.
+            base = self.words.fetch_add(WORD_NEXT, sum.total);
+            if base > self.limit {
+                // Another warp has just carried the pointer beyond the limit, and puts it back to
+                // where it was, this addition included.
+                base = u32::MAX;
+            } else if sum.total > self.limit - base {
+                // Only one warp can have done so. Nobody takes anything before it is undone, and it
+                // must be undone at once for all: if each warp took its own addition back, a third
+                // one could be served from what is left between two of them.
+                self.words.store(WORD_NEXT, base);
                 base = u32::MAX;
             }
         }

@@ -6,7 +6,7 @@
 //! loads, stores and compare-and-swaps for ones of the whole system, so these are inline PTX.
 
 use core::arch::asm;
-use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::AtomicU32;
 use warpheap_api::{HeapMemory, LaneMask};
 
 unsafe extern "C" {
@@ -191,6 +191,25 @@ unsafe fn atomic_compare_exchange(address: *mut u32, current: u32, new: u32) -> 
     old
 }
 
+/// Atomic read-modify-write, relaxed, device scope, of global memory; returns the old value. The
+/// assembler drops the answer, and with it the wait, where nobody looks at it.
+macro_rules! atomic_rmw {
+    ($operation:literal, $address:expr, $value:expr) => {{
+        let old: u32;
+        // SAFETY: `address` is an aligned one of global memory that is valid for a word.
+        unsafe {
+            asm!(
+                concat!("atom.relaxed.gpu.global.", $operation, " {old}, [{address}], {value};"),
+                address = in(reg64) $address,
+                value = in(reg32) $value,
+                old = out(reg32) old,
+                options(nostack),
+            );
+        }
+        old
+    }};
+}
+
 /// The words of a heap.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
@@ -217,12 +236,6 @@ impl Words {
     pub fn address(self, word: usize) -> *mut u32 {
         // SAFETY: callers keep indices inside the heap, as HeapMemory asks.
         unsafe { self.base.add(word) }
-    }
-
-    #[inline(always)]
-    fn atomic(&self, word: usize) -> &AtomicU32 {
-        // SAFETY: the address is inside the heap and aligned.
-        unsafe { AtomicU32::from_ptr(self.address(word)) }
     }
 }
 
@@ -253,27 +266,27 @@ impl HeapMemory for Words {
     }
     #[inline(always)]
     fn fetch_add(self, word: usize, value: u32) -> u32 {
-        self.atomic(word).fetch_add(value, Relaxed)
+        atomic_rmw!("add.u32", self.address(word), value)
     }
     #[inline(always)]
     fn fetch_sub(self, word: usize, value: u32) -> u32 {
-        self.atomic(word).fetch_sub(value, Relaxed)
+        atomic_rmw!("add.u32", self.address(word), value.wrapping_neg())
     }
     #[inline(always)]
     fn fetch_and(self, word: usize, value: u32) -> u32 {
-        self.atomic(word).fetch_and(value, Relaxed)
+        atomic_rmw!("and.b32", self.address(word), value)
     }
     #[inline(always)]
     fn fetch_or(self, word: usize, value: u32) -> u32 {
-        self.atomic(word).fetch_or(value, Relaxed)
+        atomic_rmw!("or.b32", self.address(word), value)
     }
     #[inline(always)]
     fn fetch_max(self, word: usize, value: u32) -> u32 {
-        self.atomic(word).fetch_max(value, Relaxed)
+        atomic_rmw!("max.u32", self.address(word), value)
     }
     #[inline(always)]
     fn exchange(self, word: usize, value: u32) -> u32 {
-        self.atomic(word).swap(value, Relaxed)
+        atomic_rmw!("exch.b32", self.address(word), value)
     }
     #[inline(always)]
     fn compare_exchange(self, word: usize, current: u32, new: u32) -> u32 {
@@ -323,17 +336,17 @@ impl AtomicWord {
     /// Atomic addition (wrapping), relaxed; returns the old value.
     #[inline(always)]
     pub fn fetch_add(&self, value: u32) -> u32 {
-        self.0.fetch_add(value, Relaxed)
+        atomic_rmw!("add.u32", self.0.as_ptr(), value)
     }
     /// Atomic bitwise or, relaxed; returns the old value.
     #[inline(always)]
     pub fn fetch_or(&self, value: u32) -> u32 {
-        self.0.fetch_or(value, Relaxed)
+        atomic_rmw!("or.b32", self.0.as_ptr(), value)
     }
     /// Atomic maximum, relaxed; returns the old value.
     #[inline(always)]
     pub fn fetch_max(&self, value: u32) -> u32 {
-        self.0.fetch_max(value, Relaxed)
+        atomic_rmw!("max.u32", self.0.as_ptr(), value)
     }
     /// Atomic compare-and-swap, relaxed; returns the old value.
     #[inline(always)]

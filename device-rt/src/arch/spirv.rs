@@ -339,18 +339,22 @@ fn atomic_compare_exchange(pointer: *mut u32, current: u32, new: u32) -> u32 {
 #[derive(Clone, Copy)]
 pub struct Words {
     words: &'static [u32],
+    len: u32,
 }
 
 impl Words {
-    /// The words of a storage buffer.
+    /// The first `len` words of a storage buffer. The length is the host's: a driver's own answer is
+    /// not to be trusted for buffers of several GiB.
     ///
     /// # Safety
-    /// The slice is a storage buffer; the lifetime ends with the kernel, which no handle outlives.
+    /// The slice is a storage buffer of at least so many words; the lifetime ends with the kernel,
+    /// which no handle outlives.
     #[inline(always)]
-    pub unsafe fn from_buffer(words: &[u32]) -> Self {
+    pub unsafe fn from_buffer(words: &[u32], len: u32) -> Self {
         Words {
             // SAFETY: as above.
             words: unsafe { core::mem::transmute::<&[u32], &'static [u32]>(words) },
+            len,
         }
     }
 
@@ -364,7 +368,7 @@ impl Words {
 impl HeapMemory for Words {
     #[inline(always)]
     fn len(self) -> usize {
-        self.words.len()
+        self.len as usize
     }
     #[inline(always)]
     fn read(self, word: usize) -> u32 {

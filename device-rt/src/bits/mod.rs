@@ -7,6 +7,12 @@ pub const fn nth_set(word: u32, rank: u32) -> u32 {
     if word.count_ones() <= rank {
         return 32;
     }
+    // Sets of neighbours are the usual case.
+    let lowest = word.trailing_zeros();
+    let rest = word >> lowest;
+    if rest & rest.wrapping_add(1) == 0 {
+        return lowest + rank;
+    }
     // Halve the range that holds the bit until it has one position.
     let mut position = 0;
     let mut rank = rank;

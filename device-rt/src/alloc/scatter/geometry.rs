@@ -207,11 +207,15 @@ impl Geometry {
         Tables::new(self.pages, self.shifts)
     }
 
-    /// Whether chunks of `chunk` granules may serve requests of `wanted`: not smaller, not larger
+    /// Whether chunks of `chunk` granules (or the code of a run, which they may not) may serve
+    /// requests of `wanted`: not smaller, not larger
     /// by more than `max_frag` (§6.1), and at multiples of the alignment.
     #[inline(always)]
     pub(super) fn fits(self, chunk: u32, wanted: u32, align: u32) -> bool {
-        chunk >= wanted && chunk * 256 <= wanted * self.frag && chunk & (align - 1) == 0
+        chunk >= wanted
+            && chunk <= self.page_granules()
+            && chunk * 256 <= wanted * self.frag
+            && chunk & (align - 1) == 0
     }
 
     /// Whether nothing more can be reserved on a page in this state.
@@ -262,19 +266,23 @@ impl Geometry {
     /// Eq. 3 (§5.3), with the block in place of the paper's multiprocessor: it runs on one, every
     /// target knows its index, and blocks that follow each other begin on pages that are still free
     /// instead of behind each other. The hash counts in as many pages as the requests of a block
-    /// fill together, so that blocks that ask for the same size do not overlap; when all such places
+    /// fill together (a power of two, to do without divisions), so that blocks that ask for the same size do not overlap; when all such places
     /// of a super block were given to blocks, the next ones begin in the next super block.
     #[inline(always)]
     pub(super) fn place(self, chunk: u32, block: u32, block_dim: u32) -> Place {
-        let footprint = groups(block_dim * chunk, self.page_shift());
-        let places = (1 << self.block_shift()) / footprint;
-        let places = places + (places == 0) as u32;
+        let pages = groups(block_dim * chunk, self.page_shift());
+        let footprint = 32 - (pages - 1).leading_zeros();
+        let places = if footprint < self.block_shift() {
+            self.block_shift() - footprint
+        } else {
+            0
+        };
         let sum = (chunk * 16)
             .wrapping_mul(self.k_size)
             .wrapping_add(block.wrapping_mul(self.k_mp));
         Place {
-            page: sum % places * footprint,
-            turn: block / places,
+            page: (sum & ((1 << places) - 1)) << footprint,
+            turn: block >> places,
         }
     }
 }

@@ -52,9 +52,10 @@ impl ScatterAlloc {
         }
     }
 
-    /// Adds to the full pages of the page's region; wrapping, so that `u32::MAX` takes one away.
+    /// Adds to the full pages of the page's region; wrapping, so that `u32::MAX` takes one away. True
+    /// if the region fell below the fill level.
     #[inline(always)]
-    pub(super) fn count_full(self, page: u32, change: u32) {
+    pub(super) fn count_full(self, page: u32, change: u32) -> bool {
         let pages = self.geometry.pages_of_region(page);
         let old = self
             .words
@@ -69,10 +70,8 @@ impl ScatterAlloc {
         let change = above.wrapping_add(full << 16);
         if change != 0 {
             self.words.fetch_add(self.geometry.block_word(page), change);
-            if above == u32::MAX {
-                self.reactivate(page);
-            }
         }
+        above == u32::MAX
     }
 
     /// Full pages of the page's region.
@@ -114,7 +113,7 @@ impl ScatterAlloc {
     /// Makes the page's super block the active one if the active one is above the fill level, the
     /// more probably the emptier this one is.
     #[inline(always)]
-    fn reactivate(self, page: u32) {
+    pub(super) fn reactivate(self, page: u32) {
         let cursor = self.cursor();
         let block = page >> self.geometry.block_shift();
         if block + self.geometry.reserved < cursor.blocks && self.passes_block(cursor.active, true)

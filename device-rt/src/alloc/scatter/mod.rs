@@ -159,6 +159,17 @@ impl ScatterAlloc {
     }
 }
 
+#[inline(always)]
+fn cause(code: u32) -> AllocError {
+    if code == AllocError::Exhausted.code() {
+        AllocError::Exhausted
+    } else if code == AllocError::Contended.code() {
+        AllocError::Contended
+    } else {
+        AllocError::Unsupported
+    }
+}
+
 /// What a lane got: a granule, or an error's code.
 #[derive(Clone, Copy)]
 struct Chunk {
@@ -196,13 +207,12 @@ unsafe impl DeviceAlloc for ScatterAlloc {
         // What the one before did with the block happened before its free, which released.
         arch::acquire();
         if !possible {
-            fail(self.words, AllocError::Unsupported)
-        } else if answer.code == 0 {
+            answer.code = AllocError::Unsupported.code();
+        }
+        if answer.code == 0 {
             Ok(DevicePtr::from_granule(answer.granule))
-        } else if answer.code == AllocError::Contended.code() {
-            fail(self.words, AllocError::Contended)
         } else {
-            fail(self.words, AllocError::Exhausted)
+            fail(self.words, cause(answer.code))
         }
     }
 

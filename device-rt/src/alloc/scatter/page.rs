@@ -27,67 +27,45 @@ impl ScatterAlloc {
     pub(super) fn reserve(self, page: u32, ask: Ask) -> Held {
         let at = self.geometry.state_word(page);
         let mut held = Held::NONE;
+        held.page = page;
+        let mut became_full = false;
+        let mut spots = self.geometry.spots(ask.chunk);
         let mut seen = self.words.load(at);
         if seen == FREE {
-            let spots = self.geometry.spots(ask.chunk);
-            let count = if ask.wanted < spots {
-                ask.wanted
-            } else {
-                spots
-            };
+            let count = least(ask.wanted, spots);
             seen = self
                 .words
                 .compare_exchange(at, FREE, pack(ask.chunk, count));
             if seen == FREE {
-                if count == spots {
-                    self.count_full(page, 1);
-                }
-                held = Held {
-                    page,
-                    chunk: ask.chunk,
-                    count,
-                    before: 0,
-                };
+                became_full = count == spots;
+                held.chunk = ask.chunk;
+                held.count = count;
             }
         }
         // Someone else may have split it in a way that suits as well.
         let chunk = chunk_of(seen);
-        if held.count == 0 && chunk != 0 && !is_multi(seen) {
-            let spots = self.geometry.spots(chunk);
-            if self.geometry.fits(chunk, ask.chunk, ask.align) && count_of(seen) < spots {
-                let room = spots - count_of(seen);
-                let count = if ask.wanted < room { ask.wanted } else { room };
-                held = self.add(page, chunk, count);
+        if held.count == 0 && chunk != 0 && self.geometry.fits(chunk, ask.chunk, ask.align) {
+            if chunk != ask.chunk {
+                spots = self.geometry.spots(chunk);
+            }
+            if count_of(seen) < spots {
+                let count = least(ask.wanted, spots - count_of(seen));
+                let old = self.words.fetch_add(at, count);
+                // What it was at the moment of the addition decides.
+                became_full = !self.geometry.is_full(old) && self.geometry.is_full(old + count);
+                held.chunk = chunk;
+                held.before = count_of(old);
+                if chunk_of(old) == chunk && held.before < spots {
+                    held.count = least(count, spots - held.before);
+                }
+                held.surplus = count - held.count;
             }
         }
-        held
-    }
-
-    /// Adds to the count of a page that was seen with this chunk size, and takes back what was
-    /// too much.
-    #[inline(always)]
-    fn add(self, page: u32, chunk: u32, count: u32) -> Held {
-        let spots = self.geometry.spots(chunk);
-        let old = self.words.fetch_add(self.geometry.state_word(page), count);
-        if !self.geometry.is_full(old) && self.geometry.is_full(old + count) {
+        held.spots = spots;
+        if became_full {
             self.count_full(page, 1);
         }
-        let before = count_of(old);
-        let room = if chunk_of(old) == chunk && before < spots {
-            spots - before
-        } else {
-            0
-        };
-        let got = if count < room { count } else { room };
-        if got < count {
-            self.give_back(page, count - got);
-        }
-        Held {
-            page,
-            chunk,
-            count: got,
-            before,
-        }
+        held
     }
 
     /// Takes from the count of a page. The last one to leave resets the page, which may then be
@@ -98,8 +76,11 @@ impl ScatterAlloc {
         let at = self.geometry.state_word(page);
         let old = self.words.fetch_sub(at, count);
         let new = old - count;
-        if self.geometry.is_full(old) && !self.geometry.is_full(new) {
-            self.count_full(page, u32::MAX);
+        if self.geometry.is_full(old)
+            && !self.geometry.is_full(new)
+            && self.count_full(page, u32::MAX)
+        {
+            self.reactivate(page);
         }
         if count_of(new) == 0 && new != FREE && !is_multi(new) {
             self.words.compare_exchange(at, new, FREE);
@@ -113,17 +94,19 @@ impl ScatterAlloc {
     /// this one looks at them.
     #[inline(always)]
     pub(super) fn claim(self, held: Held) -> Claim {
-        let spots = self.geometry.spots(held.chunk);
-        let words = spots.div_ceil(32);
+        let words = held.spots.div_ceil(32);
         let hints = self.geometry.bits_word(held.page);
-        let mut word = (held.before / 32) % words;
+        let mut word = held.before / 32;
+        if word >= words {
+            word = 0;
+        }
         let mut mask = 0;
         let mut looked = 0;
         let mut passed = 0;
         // The first time around past the words that are marked as full, then through all of them.
         while mask == 0 && looked < 2 * words {
             if looked >= words || passed >> word & 1 == 0 {
-                mask = self.claim_in(held, word, spots);
+                mask = self.claim_in(held, word);
             }
             if mask == 0 {
                 if looked == 0 && words > 1 {
@@ -138,10 +121,10 @@ impl ScatterAlloc {
 
     /// Claims bits of one word: some of those that are free and no more than are held.
     #[inline(always)]
-    fn claim_in(self, held: Held, word: u32, spots: u32) -> u32 {
+    fn claim_in(self, held: Held, word: u32) -> u32 {
         let first = word * 32;
-        let valid = low_mask(spots - first);
-        let many = spots > 32;
+        let valid = low_mask(held.spots - first);
+        let many = held.spots > 32;
         let at = self.bit_word(held.page, word, many);
         let turn = held.before & 31;
         let mut wanted = (low_mask(held.count) << turn) & valid;
@@ -213,4 +196,9 @@ impl ScatterAlloc {
             self.give_back(page, mask.count_ones());
         }
     }
+}
+
+#[inline(always)]
+const fn least(a: u32, b: u32) -> u32 {
+    if a < b { a } else { b }
 }

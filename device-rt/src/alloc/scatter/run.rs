@@ -211,7 +211,9 @@ impl ScatterAlloc {
         while page < end {
             let region_end = (page | (self.geometry.region_pages() - 1)) + 1;
             let stop = if region_end < end { region_end } else { end };
-            self.count_full(page, sign.wrapping_mul(stop - page));
+            if self.count_full(page, sign.wrapping_mul(stop - page)) {
+                self.reactivate(page);
+            }
             page = stop;
         }
     }

@@ -1,6 +1,7 @@
 //! Which page serves a request (`alloc` of §6.1).
 
 use super::ScatterAlloc;
+use super::levels::Cursor;
 use crate::arch;
 
 /// Pages of a super block that a request looks at before it moves on to the next super block; the
@@ -32,6 +33,11 @@ pub(super) struct Held {
     pub(super) count: u32,
     /// How many were reserved before them.
     pub(super) before: u32,
+    /// Chunks that the page has.
+    pub(super) spots: u32,
+    /// Chunks that were reserved beyond what the page has, or on a page that turned out not to suit:
+    /// to be given back.
+    pub(super) surplus: u32,
 }
 
 impl Held {
@@ -40,6 +46,8 @@ impl Held {
         chunk: 0,
         count: 0,
         before: 0,
+        spots: 0,
+        surplus: 0,
     };
 }
 
@@ -69,66 +77,127 @@ impl ScatterAlloc {
     pub(super) fn find(self, ask: Ask) -> Held {
         let cursor = self.cursor();
         let usable = cursor.blocks - self.geometry.reserved;
-        let home = (cursor.active + ask.turn) % usable;
-        let start = ask.start % self.geometry.pages_of_block(home);
-        let mut held = self.reserve((home << self.geometry.block_shift()) + start, ask);
-        let mut round = 0;
-        while held.count == 0 && round < 3 {
-            let mut step = 0;
-            while held.count == 0 && step < cursor.blocks {
-                let block = (home + step) % cursor.blocks;
-                if (block >= usable) == (round == 2) {
-                    held = self.find_in(ask, block, round == 0);
-                    if held.count != 0 && block != home && block < usable {
-                        // As far as this search had to go, the ones after it shall begin later.
-                        let active = (cursor.active + usable + block - home) % usable;
-                        self.activate(active, cursor.blocks);
-                    }
-                }
-                step += 1;
+        let home = wrap(cursor.active + ask.turn, usable);
+        let start = wrap(ask.start, self.geometry.pages_of_block(home));
+        let mut walk = Walk {
+            page: (home << self.geometry.block_shift()) + start,
+            block: home,
+            offset: 0,
+            left: 0,
+            probes: 0,
+            step: u32::MAX,
+            round: 0,
+        };
+        let mut held = Held::NONE;
+        let mut looks = true;
+        while looks {
+            held = self.reserve(walk.page, ask);
+            if held.surplus != 0 {
+                self.give_back(walk.page, held.surplus);
             }
-            round += 1;
+            if held.count == 0 {
+                walk = self.walk_on(walk, ask.start, home, cursor);
+            }
+            looks = held.count == 0 && walk.round < ROUNDS;
+        }
+        if held.count != 0 && walk.block != home && walk.block < usable {
+            // As far as this search had to go, the ones after it shall begin later.
+            let active = (cursor.active + usable + walk.block - home) % usable;
+            self.activate(active, cursor.blocks);
         }
         held
     }
 
-    /// Looks through the pages of a super block, from the start page on and around.
+    /// The next page to look at; none if the round is [`ROUNDS`].
     #[inline(always)]
-    fn find_in(self, ask: Ask, block: u32, minds_levels: bool) -> Held {
-        let first = block << self.geometry.block_shift();
-        let pages = self.geometry.pages_of_block(block);
-        let mut held = Held::NONE;
-        let mut probes = 0;
-        let mut offset = ask.start % pages;
-        let mut walked = 0;
-        if self.passes_block(block, minds_levels) {
-            walked = pages;
-        }
-        let mut new_region = true;
-        while held.count == 0 && walked < pages {
-            let region_end = (offset | (self.geometry.region_pages() - 1)) + 1;
-            let end = if region_end < pages {
-                region_end
+    fn walk_on(self, mut walk: Walk, start: u32, home: u32, cursor: Cursor) -> Walk {
+        let mut found = false;
+        while !found && walk.round < ROUNDS {
+            let minds_levels = walk.round == 0;
+            if walk.left == 0 || minds_levels && walk.probes == PROBES {
+                self.enter_next_block(&mut walk, start, home, cursor);
             } else {
-                pages
-            };
-            let mut stride = 1;
-            if new_region && self.passes_region(first + offset, minds_levels) {
-                stride = end - offset;
-            } else {
-                held = self.reserve(first + offset, ask);
-                probes += 1;
-            }
-            walked += stride;
-            if minds_levels && probes == PROBES {
-                walked = pages;
-            }
-            offset += stride;
-            new_region = offset == end;
-            if offset == pages {
-                offset = 0;
+                let first = walk.block << self.geometry.block_shift();
+                let pages = self.geometry.pages_of_block(walk.block);
+                let in_region = walk.offset & (self.geometry.region_pages() - 1);
+                walk.page = first + walk.offset;
+                let mut stride = 1;
+                let new_region = in_region == 0 || walk.left == pages;
+                if new_region && self.passes_region(walk.page, minds_levels) {
+                    stride = self.geometry.pages_of_region(walk.page) - in_region;
+                } else {
+                    found = true;
+                    walk.probes += 1;
+                }
+                walk.left -= if stride < walk.left {
+                    stride
+                } else {
+                    walk.left
+                };
+                walk.offset += stride;
+                if walk.offset == pages {
+                    walk.offset = 0;
+                }
             }
         }
-        held
+        walk
+    }
+
+    /// Goes to the next super block, and into it unless this round passes over it.
+    #[inline(always)]
+    fn enter_next_block(self, walk: &mut Walk, start: u32, home: u32, cursor: Cursor) {
+        walk.step = walk.step.wrapping_add(1);
+        if walk.step == cursor.blocks {
+            walk.step = 0;
+            walk.round += 1;
+        }
+        walk.block = home + walk.step;
+        if walk.block >= cursor.blocks {
+            walk.block -= cursor.blocks;
+        }
+        walk.probes = 0;
+        walk.left = 0;
+        let reserved = walk.block + self.geometry.reserved >= cursor.blocks;
+        if walk.round < ROUNDS
+            && reserved == (walk.round == ROUND_RESERVED)
+            && !self.passes_block(walk.block, walk.round == 0)
+        {
+            walk.left = self.geometry.pages_of_block(walk.block);
+            walk.offset = wrap(start, walk.left);
+        }
+    }
+}
+
+/// A search through all pages: where it is.
+#[derive(Clone, Copy)]
+struct Walk {
+    /// The page to look at.
+    page: u32,
+    /// Its super block.
+    block: u32,
+    /// The page after it, in the super block.
+    offset: u32,
+    /// Pages of the super block that are left from there on and around.
+    left: u32,
+    /// Pages of the super block that were looked at.
+    probes: u32,
+    /// Super blocks from the first one to this one; `u32::MAX` before the first.
+    step: u32,
+    /// How many times all super blocks were passed.
+    round: u32,
+}
+
+/// Rounds through all super blocks.
+const ROUNDS: u32 = 3;
+/// The round that goes through the reserved super blocks, and no other.
+const ROUND_RESERVED: u32 = 2;
+
+/// What is left of `value` after as many `modulus` as go into it: usually all.
+#[inline(always)]
+fn wrap(value: u32, modulus: u32) -> u32 {
+    if value < modulus {
+        value
+    } else {
+        value % modulus
     }
 }
