@@ -7,7 +7,10 @@
 //! The device half, in the device crate's library:
 //!
 //! ```
-//! # mod kernels {
+//! # // What `device_module!()` makes, which needs a build script.
+//! # pub struct Kernels(warpheap::Module);
+//! # impl Kernels { pub fn module(&self) -> &warpheap::Module { &self.0 } }
+//! # fn main() {}
 //! use warpheap::device::*;
 //!
 //! #[kernel(allocators = all)]
@@ -22,7 +25,6 @@
 //!     }
 //!     Ok(()) // an Err is counted and reaches the host
 //! }
-//! # }
 //! ```
 //!
 //! and the host half, which names no backend:

@@ -111,7 +111,7 @@ pub(super) fn choose(
     let found = (driver.enumerate)()?;
     let from_environment = driver
         .variable
-        .and_then(|name| std::env::var_os(name))
+        .and_then(std::env::var_os)
         .map(|value| value.to_string_lossy().into_owned())
         .filter(|value| !value.trim().is_empty());
     select(backend, found, device.or(from_environment.as_deref()))

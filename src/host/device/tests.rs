@@ -64,6 +64,7 @@ fn a_device_that_loses_stores_is_refused() {
             other => panic!("{other:?}"),
         }
     }
+    assert!(Device::self_test(&Forgetful::device(BackendKind::Host)).is_err());
 }
 
 #[cfg(feature = "host")]
