@@ -11,6 +11,11 @@ use crate::{ArrayHandle, DevicePtr, HeapMemory};
 /// # Safety
 /// The type has exactly `WORDS * 4` bytes, alignment of at most 4, no padding, and every bit
 /// pattern is a value of it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no `HeapData`: it can neither be passed to a kernel nor lie in a heap",
+    note = "`u32`, `i32`, `f32`, handles and arrays of them are, and so is a #[repr(C)] struct of such \
+            fields with #[derive(Clone, Copy, HeapData)]"
+)]
 pub unsafe trait HeapData: Copy + 'static {
     /// Size in 32-bit words.
     const WORDS: u32;

@@ -31,7 +31,9 @@ pub fn expand(input: DeriveInput) -> Result<TokenStream> {
             None => Member::Unnamed(Index::from(i)),
         })
         .collect();
-    let values: Vec<_> = (0..types.len()).map(|i| format_ident!("field{i}")).collect();
+    let values: Vec<_> = (0..types.len())
+        .map(|i| format_ident!("field{i}"))
+        .collect();
     let build = match &data.fields {
         Fields::Unit => quote!(#name),
         _ => quote!(#name { #(#members: #values),* }),

@@ -49,6 +49,28 @@ pub mod device {
     pub use warpheap_macros::{HeapData, kernel};
 }
 
+macro_rules! on_target {
+    ($d:tt $name:ident: $on:meta) => {
+        #[doc(hidden)]
+        #[cfg($on)]
+        #[macro_export]
+        macro_rules! $name {
+                    ($d($d code:tt)*) => { $d($d code)* };
+                }
+        #[doc(hidden)]
+        #[cfg(not($on))]
+        #[macro_export]
+        macro_rules! $name {
+            ($d($d code:tt)*) => {};
+        }
+    };
+}
+
+// What they hold is kept when the crate is compiled for that target. For the expansion of `#[kernel]`.
+on_target! { $ __on_cuda: target_arch = "nvptx64" }
+on_target! { $ __on_vulkan: target_arch = "spirv" }
+on_target! { $ __on_host: not(any(target_arch = "nvptx64", target_arch = "spirv")) }
+
 /// Defines what a device crate gives to the host: the compiled image, the type `Kernels` whose
 /// methods launch the crate's kernels, and `load`, which makes it from a device. Write it once, in the
 /// crate's root; the crate's build script calls `warpheap_build::build()`.

@@ -1,4 +1,7 @@
-//! The entry points: one function for each target, of which `cfg` keeps one.
+//! The entry points: one function for each target, of which one is kept.
+//!
+//! The runtime's `__on_…!` macros decide which, because a `cfg` in the expansion would be the user's own:
+//! it would warn of `target_arch = "spirv"`, which their compiler has not heard of.
 
 use super::LAYOUT_VERSION;
 use super::parse::{Entry, Kernel, Kind};
@@ -101,13 +104,14 @@ fn nvptx(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
     let name = Literal::string(&entry.name);
     let body = addressed_body(kernel, entry, rt, offsets);
     quote! {
-        #[cfg(target_arch = "nvptx64")]
-        #[doc(hidden)]
-        #[allow(non_snake_case, clippy::undocumented_unsafe_blocks)]
-        #[unsafe(export_name = #name)]
-        pub unsafe extern "ptx-kernel" fn #function(args: #rt::api::abi::ArgBlock) {
-            let args = &args;
-            #body
+        #rt::__on_cuda! {
+            #[doc(hidden)]
+            #[allow(non_snake_case, clippy::undocumented_unsafe_blocks)]
+            #[unsafe(export_name = #name)]
+            pub unsafe extern "ptx-kernel" fn #function(args: #rt::api::abi::ArgBlock) {
+                let args = &args;
+                #body
+            }
         }
     }
 }
@@ -116,10 +120,11 @@ fn host(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream)
     let function = &entry.function;
     let body = addressed_body(kernel, entry, rt, offsets);
     quote! {
-        #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
-        #[allow(non_snake_case, clippy::undocumented_unsafe_blocks)]
-        unsafe fn #function(args: &#rt::api::abi::ArgBlock) {
-            #body
+        #rt::__on_host! {
+            #[allow(non_snake_case, clippy::undocumented_unsafe_blocks)]
+            unsafe fn #function(args: &#rt::api::abi::ArgBlock) {
+                #body
+            }
         }
     }
 }
@@ -162,27 +167,28 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
     let last = Literal::usize_unsuffixed(bindings.len());
     let call = call(kernel, entry);
     quote! {
-        #[cfg(target_arch = "spirv")]
-        #[doc(hidden)]
-        #[allow(non_snake_case, clippy::undocumented_unsafe_blocks, clippy::too_many_arguments)]
-        #[rust_gpu::spirv_v0_10(compute(threads(64), entry_point_name = #name))]
-        pub fn #function(
-            #[rust_gpu::spirv_v0_10(workgroup_id)] workgroup: #rt::arch::UVec3,
-            #[rust_gpu::spirv_v0_10(num_workgroups)] workgroups: #rt::arch::UVec3,
-            #[rust_gpu::spirv_v0_10(local_invocation_index)] thread: u32,
-            #[rust_gpu::spirv_v0_10(subgroup_local_invocation_id)] lane: u32,
-            #[rust_gpu::spirv_v0_10(subgroup_size)] width: u32,
-            #[rust_gpu::spirv_v0_10(push_constant)] args: &#rt::api::abi::ArgBlock,
-            #(#bindings,)*
-            #[rust_gpu::spirv_v0_10(storage_buffer, descriptor_set = 0, binding = #last)]
-            report: &mut [u32],
-        ) {
-            #offsets
-            if #rt::arch::enters(args, workgroup, workgroups, thread, lane, width) {
-                let report = unsafe {
-                    #rt::arch::Words::from_buffer(report, #rt::api::abi::REPORT_WORDS as u32)
-                };
-                #rt::entry::finish(report, #call(#(#arguments),*));
+        #rt::__on_vulkan! {
+            #[doc(hidden)]
+            #[allow(non_snake_case, clippy::undocumented_unsafe_blocks, clippy::too_many_arguments)]
+            #[rust_gpu::spirv_v0_10(compute(threads(64), entry_point_name = #name))]
+            pub fn #function(
+                #[rust_gpu::spirv_v0_10(workgroup_id)] workgroup: #rt::arch::UVec3,
+                #[rust_gpu::spirv_v0_10(num_workgroups)] workgroups: #rt::arch::UVec3,
+                #[rust_gpu::spirv_v0_10(local_invocation_index)] thread: u32,
+                #[rust_gpu::spirv_v0_10(subgroup_local_invocation_id)] lane: u32,
+                #[rust_gpu::spirv_v0_10(subgroup_size)] width: u32,
+                #[rust_gpu::spirv_v0_10(push_constant)] args: &#rt::api::abi::ArgBlock,
+                #(#bindings,)*
+                #[rust_gpu::spirv_v0_10(storage_buffer, descriptor_set = 0, binding = #last)]
+                report: &mut [u32],
+            ) {
+                #offsets
+                if #rt::arch::enters(args, workgroup, workgroups, thread, lane, width) {
+                    let report = unsafe {
+                        #rt::arch::Words::from_buffer(report, #rt::api::abi::REPORT_WORDS as u32)
+                    };
+                    #rt::entry::finish(report, #call(#(#arguments),*));
+                }
             }
         }
     }

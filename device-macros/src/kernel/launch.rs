@@ -16,12 +16,15 @@ pub fn expand(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStre
         without_heap(kernel, entries, rt)
     };
     quote! {
-        #body
+        #rt::__on_host! { #body }
     }
 }
 
 /// The parameters of a launch function beside the pool, and the code that makes the arguments.
-fn arguments(kernel: &Kernel, rt: &TokenStream) -> (Vec<TokenStream>, Vec<Ident>, Vec<TokenStream>) {
+fn arguments(
+    kernel: &Kernel,
+    rt: &TokenStream,
+) -> (Vec<TokenStream>, Vec<Ident>, Vec<TokenStream>) {
     let host = quote!(#rt::api::host);
     let mut parameters = Vec::new();
     let mut names = Vec::new();
@@ -64,7 +67,6 @@ fn without_heap(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenSt
     let entry = &entries[0];
     let (entry_name, entry_function) = (&entry.name, &entry.function);
     quote! {
-        #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
         #[allow(clippy::too_many_arguments)]
         impl crate::Kernels {
             #(#docs)*
@@ -117,7 +119,6 @@ fn with_heap(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStrea
     let trait_docs = format!("The allocators that the kernel `{name}` is compiled for.");
     quote! {
         #[doc = #trait_docs]
-        #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
         #[diagnostic::on_unimplemented(
             message = #message,
             note = "name it in the kernel's attribute: #[kernel(allocators = [...])]",
@@ -130,14 +131,12 @@ fn with_heap(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStrea
         }
 
         #(
-            #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
             impl #entry_trait for #allocators {
                 const ENTRY: &'static str = #entry_names;
                 const HOST: #host::HostEntry = #entry_functions;
             }
         )*
 
-        #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
         #[allow(clippy::too_many_arguments)]
         impl crate::Kernels {
             #(#docs)*

@@ -17,7 +17,9 @@ pub struct Options {
 
 enum Allocators {
     /// The library's list, each wrapped in this adaptor if there is one.
-    All { adaptor: Option<Ident> },
+    All {
+        adaptor: Option<Ident>,
+    },
     These(Punctuated<Type, Token![,]>),
 }
 
@@ -112,7 +114,10 @@ impl Kernel {
             (signature.asyncness.map(|t| t.span), "async"),
             (signature.constness.map(|t| t.span), "const"),
             (signature.unsafety.map(|t| t.span), "unsafe"),
-            (signature.abi.as_ref().map(|t| t.extern_token.span), "extern"),
+            (
+                signature.abi.as_ref().map(|t| t.extern_token.span),
+                "extern",
+            ),
         ] {
             if let Some(span) = unwanted {
                 return Err(Error::new(span, format!("a kernel cannot be `{what}`")));

@@ -1,0 +1,14 @@
+//! Wrong use of `#[kernel]` and `derive(HeapData)` is a compile error that says what is wrong.
+//!
+//! `ui/*.stderr` hold the whole messages. After a wanted change: `TRYBUILD=overwrite`, then read the
+//! difference.
+
+#[test]
+fn wrong_use_is_explained() {
+    let cases = trybuild::TestCases::new();
+    // One that compiles, so that the others do not fail for a reason that all of them share.
+    cases.pass("tests/ui/right.rs");
+    cases.compile_fail("tests/ui/kernel_*.rs");
+    cases.compile_fail("tests/ui/launch_*.rs");
+    cases.compile_fail("tests/ui/heap_data_*.rs");
+}

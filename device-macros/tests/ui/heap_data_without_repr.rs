@@ -1,0 +1,9 @@
+use warpheap_rt::device::*;
+
+#[derive(Clone, Copy, HeapData)]
+pub struct Pair {
+    first: u32,
+    second: u32,
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use warpheap_rt::device::*;
+
+#[kernel(allocators = all)]
+pub fn k(out: &mut [u32]) {
+    out[0] = 1;
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use warpheap_rt::device::*;
+
+#[kernel]
+pub fn k<T: HeapData>(out: &mut [T]) {
+    let _ = out;
+}
+
+fn main() {}

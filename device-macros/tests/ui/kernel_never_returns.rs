@@ -1,0 +1,10 @@
+use warpheap_rt::device::*;
+
+#[kernel]
+pub fn k(out: &mut [u32]) -> ! {
+    loop {
+        out[0] += 1;
+    }
+}
+
+fn main() {}

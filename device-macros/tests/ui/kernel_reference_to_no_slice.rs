@@ -1,0 +1,8 @@
+use warpheap_rt::device::*;
+
+#[kernel]
+pub fn k(counter: &mut u32) {
+    *counter += 1;
+}
+
+fn main() {}

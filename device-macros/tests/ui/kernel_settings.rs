@@ -1,0 +1,28 @@
+use warpheap_rt::device::*;
+
+#[kernel(allocator = all)]
+pub fn unknown_setting<A: DeviceAlloc>(heap: Heap<A>) {
+    let _ = heap;
+}
+
+#[kernel(allocators = [])]
+pub fn empty_list<A: DeviceAlloc>(heap: Heap<A>) {
+    let _ = heap;
+}
+
+#[kernel(allocators = every)]
+pub fn unknown_word<A: DeviceAlloc>(heap: Heap<A>) {
+    let _ = heap;
+}
+
+#[kernel(allocators = Counted<every>)]
+pub fn unknown_word_in_an_adaptor<A: DeviceAlloc>(heap: Heap<A>) {
+    let _ = heap;
+}
+
+#[kernel(allocators = all, threads = 64)]
+pub fn something_behind<A: DeviceAlloc>(heap: Heap<A>) {
+    let _ = heap;
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use warpheap_rt::device::*;
+
+#[kernel(allocators = all)]
+pub fn k<A: DeviceAlloc, T: HeapData>(heap: Heap<A>, out: &mut [T]) {
+    let _ = (heap, out);
+}
+
+fn main() {}

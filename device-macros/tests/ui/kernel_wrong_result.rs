@@ -1,0 +1,17 @@
+use warpheap_rt::device::*;
+
+/// Stands for what `device_module!` makes in a crate with a build script.
+pub struct Kernels(warpheap_rt::api::host::Module);
+
+impl Kernels {
+    pub fn module(&self) -> &warpheap_rt::api::host::Module {
+        &self.0
+    }
+}
+
+#[kernel]
+pub fn k(values: &[u32]) -> u32 {
+    values[0]
+}
+
+fn main() {}

@@ -1,0 +1,60 @@
+// A user's crate knows nothing of device targets; an expansion that names them would warn there.
+#![deny(unexpected_cfgs)]
+
+use warpheap_rt::device::*;
+
+/// Stands for what `device_module!` makes in a crate with a build script.
+pub struct Kernels(warpheap_rt::api::host::Module);
+
+impl Kernels {
+    pub fn module(&self) -> &warpheap_rt::api::host::Module {
+        &self.0
+    }
+}
+
+#[derive(Clone, Copy, HeapData)]
+#[repr(C)]
+pub struct Pair {
+    first: u32,
+    second: f32,
+}
+
+#[derive(Clone, Copy, HeapData)]
+#[repr(transparent)]
+pub struct Wrapped(Pair);
+
+#[kernel]
+pub fn plain(pairs: &[Pair], out: &mut [Wrapped], counts: &[AtomicWord], add: f32) {
+    let i = thread::index() as usize;
+    if i < out.len() && i < pairs.len() {
+        counts[i].fetch_add(1);
+        let Pair { first, second } = pairs[i];
+        out[i] = Wrapped(Pair { first, second: second + add });
+    }
+}
+
+#[kernel(allocators = [Bump, Counted<ScatterAlloc>])]
+pub fn listed<A: DeviceAlloc>(heap: Heap<A>, out: &mut [HeapVec<u32>]) -> Result<(), AllocError> {
+    let i = thread::index() as usize;
+    if i < out.len() {
+        let mut list = out[i];
+        let result = list.push(heap, 1);
+        out[i] = list;
+        return result;
+    }
+    Ok(())
+}
+
+#[kernel(allocators = all)]
+pub fn every<A: DeviceAlloc>(heap: Heap<A>, at: DevicePtr<u32>) {
+    // SAFETY: never launched here.
+    unsafe { heap.atomic_add(at, 1) };
+}
+
+#[kernel(allocators = Counted<all>)]
+pub fn every_counted<A: DeviceAlloc>(heap: Heap<A>, at: DevicePtr<u32>) {
+    // SAFETY: never launched here.
+    unsafe { heap.atomic_add(at, 1) };
+}
+
+fn main() {}
