@@ -10,8 +10,15 @@ use std::process::Command;
 /// The largest a bundle may be.
 const LIMIT: u64 = 40 << 20;
 
-/// The packages whose programs and tests are bundled.
-const PACKAGES: [&str; 3] = ["warpheap", "warpheap-tests", "warpheap-bench"];
+/// The packages whose programs and tests are bundled: those that use a device. Tests of compilers and
+/// macros need a compiler and the sources, which the other machine does not have.
+const PACKAGES: [&str; 5] = [
+    "warpheap",
+    "warpheap-tests",
+    "warpheap-bench",
+    "warpheap-cuda",
+    "warpheap-vulkan",
+];
 
 /// The script that runs everything on the other machine.
 const RUN_SH: &str = include_str!("bundle/run.sh");
@@ -19,7 +26,7 @@ const RUN_SH: &str = include_str!("bundle/run.sh");
 /// Arguments of `cargo xtask bundle`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The folder to make [default: dist of the workspace]
+    /// The folder to make [default: target/bundle of the workspace]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -33,7 +40,7 @@ pub fn run(args: &Args) -> Result {
     let out = args
         .out
         .clone()
-        .unwrap_or_else(|| workspace::root().join("dist"));
+        .unwrap_or_else(|| workspace::root().join("target/bundle"));
     if out.is_dir() && !out.join("run.sh").is_file() && !debian::list(&out)?.is_empty() {
         return message(format!(
             "{} is a folder with other things in it; it would be replaced",
@@ -110,9 +117,10 @@ fn executables(messages: &str, tests: bool) -> Vec<Executable> {
         .filter_map(|message| {
             let target = message["target"]["name"].as_str()?;
             let kind = message["target"]["kind"][0].as_str()?;
+            let package = package_name(message["package_id"].as_str()?);
             let name = match (tests, kind) {
-                (true, "test") => target.to_string(),
-                (true, kind) => format!("{target}-{kind}"),
+                (true, "test") => format!("{package}.{target}"),
+                (true, kind) => format!("{package}.{target}-{kind}"),
                 (false, _) => target.to_string(),
             };
             Some(Executable {
@@ -123,6 +131,16 @@ fn executables(messages: &str, tests: bool) -> Vec<Executable> {
         .collect();
     found.sort_by(|a, b| a.name.cmp(&b.name));
     found
+}
+
+/// The name in a package id of cargo's: `path+file:///a/b#name@0.1.0`, or `path+file:///a/name#0.1.0`
+/// where the folder is called like the package.
+fn package_name(id: &str) -> &str {
+    let (place, rest) = id.rsplit_once('#').unwrap_or((id, ""));
+    match rest.split_once('@') {
+        Some((name, _)) => name,
+        None => place.rsplit('/').next().unwrap_or(place),
+    }
 }
 
 /// Every file below a folder with its size, the largest first.
@@ -189,7 +207,7 @@ mod tests {
     fn tests_and_programs_are_told_apart() {
         let line = |name: &str, kind: &str, test: bool, file: &str| {
             format!(
-                r#"{{"reason":"compiler-artifact","target":{{"name":"{name}","kind":["{kind}"]}},"profile":{{"test":{test}}},"executable":{file}}}"#
+                r#"{{"reason":"compiler-artifact","package_id":"path+file:///w/t#pack@0.1.0","target":{{"name":"{name}","kind":["{kind}"]}},"profile":{{"test":{test}}},"executable":{file}}}"#
             )
         };
         let messages = [
@@ -206,6 +224,7 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(names(false), ["warpheap"]);
-        assert_eq!(names(true), ["conformance", "warpheap-lib"]);
+        assert_eq!(package_name("path+file:///w/xtask#0.1.0"), "xtask");
+        assert_eq!(names(true), ["pack.conformance", "pack.warpheap-lib"]);
     }
 }
