@@ -30,7 +30,7 @@ pub struct Step {
     pub ballot: [u32; 2],
     /// Those of them with the same key.
     pub matched: [u32; 2],
-    /// The lanes that are together in the branch of half of the lanes; nothing outside it.
+    /// Those of the lanes in a branch that have a key, as voted there; nothing outside it.
     pub branch: [u32; 2],
     /// The value of the next lane of `active`, around.
     pub shuffled: u32,
@@ -104,9 +104,10 @@ pub fn selftest_divergence(counts: &[u32], steps: &mut [Step], summaries: &mut [
             let ballot = arch::ballot(active, vote(me, step));
             let shuffled = arch::shuffle(active, offer(me, step), next(active, lane));
             let matched = arch::match_any(active, key(me, step));
+            let inside = arch::ballot(active, branches(me, step));
             let mut branch = LaneMask::EMPTY;
             if branches(me, step) {
-                branch = arch::active();
+                branch = arch::ballot(inside, key(me, step) != 0);
             }
             sum = sum.wrapping_add(shuffled);
             let at = i * STEPS as usize + step as usize;
@@ -130,6 +131,35 @@ pub fn selftest_divergence(counts: &[u32], steps: &mut [Step], summaries: &mut [
                 sum,
             };
         }
+    }
+}
+
+/// Rounds of each of the two loops in [`selftest_rounds`], one inside the other: together more than
+/// 2^16, where some drivers stop counting and leave.
+pub const ROUNDS: u32 = 300;
+
+/// What a lane hashes its index to in that many rounds of [`ROUNDS`] rounds.
+#[inline(always)]
+pub fn hashed(i: u32, rounds: u32) -> u32 {
+    let mut value = i;
+    let mut outer = 0;
+    while outer < rounds {
+        let mut inner = 0;
+        while inner < ROUNDS {
+            value = sync::hash(value ^ inner);
+            inner += 1;
+        }
+        outer += 1;
+    }
+    value
+}
+
+/// Lanes stay in a loop for long, some longer than others, and store what they come to.
+#[kernel]
+pub fn selftest_rounds(out: &mut [u32]) {
+    let i = thread::index();
+    if (i as usize) < out.len() {
+        out[i as usize] = hashed(i, ROUNDS + (i & 3));
     }
 }
 
@@ -217,10 +247,7 @@ pub const LONGEST: u32 = 37;
 /// Each lane collects numbers in a vector of its own, as many as its index says, reads them back,
 /// and stores their sum.
 #[kernel(allocators = [Bump])]
-pub fn selftest_vectors<A: DeviceAlloc>(
-    heap: Heap<A>,
-    sums: &mut [u32],
-) -> Result<(), AllocError> {
+pub fn selftest_vectors<A: DeviceAlloc>(heap: Heap<A>, sums: &mut [u32]) -> Result<(), AllocError> {
     let i = thread::index();
     if (i as usize) < sums.len() {
         let mut numbers = HeapVec::<u32>::new();

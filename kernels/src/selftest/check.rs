@@ -11,8 +11,8 @@ use warpheap_rt::sync::hash;
 const BLOCKS: u32 = 16;
 /// Lanes of a block, where the device allows as many.
 const LANES: u32 = 128;
-/// Times that each kernel runs: what goes wrong only sometimes has as many chances.
-const ROUNDS: u32 = 2;
+/// Times that most kernels run: what goes wrong only sometimes has as many chances.
+const TIMES: u32 = 2;
 
 /// Runs the self-test's kernels on `device` and compares what they stored with what they must have
 /// stored. Takes milliseconds.
@@ -28,9 +28,10 @@ pub fn check(device: &Device) -> Result<(), DeviceError> {
             block_dim: LANES.min(device.info().max_block_dim),
         },
     };
-    for round in 0..ROUNDS {
+    test.rounds()?;
+    for time in 0..TIMES {
         test.index()?;
-        test.divergence(round)?;
+        test.divergence(time)?;
         test.atomics()?;
         test.claims()?;
         test.vectors()?;
@@ -63,6 +64,18 @@ impl Test<'_> {
         })
     }
 
+    fn rounds(&self) -> Result<(), DeviceError> {
+        // A warp will do: each lane takes long.
+        let width = self.device.info().warp_width;
+        let out = self.zeros(width)?;
+        let config = LaunchConfig {
+            grid_dim: 1,
+            block_dim: width,
+        };
+        self.kernels.selftest_rounds(config, &out)?;
+        self.judge(expect::rounds(&out.to_vec()?))
+    }
+
     fn index(&self) -> Result<(), DeviceError> {
         // The last block reaches beyond the end.
         let out = self.zeros(self.lanes() - 3)?;
@@ -71,9 +84,9 @@ impl Test<'_> {
         self.judge(expect::twice(&out.to_vec()?))
     }
 
-    fn divergence(&self, round: u32) -> Result<(), DeviceError> {
+    fn divergence(&self, time: u32) -> Result<(), DeviceError> {
         let lanes = self.lanes();
-        let counts: Vec<u32> = (0..lanes).map(|i| count(i, round)).collect();
+        let counts: Vec<u32> = (0..lanes).map(|i| count(i, time)).collect();
         let steps = DeviceVec::<Step>::zeroed(self.device, (lanes * STEPS) as usize)?;
         let summaries = DeviceVec::<Summary>::zeroed(self.device, lanes as usize)?;
         let told = DeviceVec::from_slice(self.device, &counts)?;
@@ -112,14 +125,17 @@ impl Test<'_> {
         // Twice as many bits as lanes.
         let bitmap = self.zeros((lanes / 16).next_power_of_two())?;
         let claimed = self.zeros(lanes)?;
-        self.kernels.selftest_claims(self.config, &bitmap, &claimed)?;
+        self.kernels
+            .selftest_claims(self.config, &bitmap, &claimed)?;
         self.judge(expect::claims(&bitmap.to_vec()?, &claimed.to_vec()?))
     }
 
     fn vectors(&self) -> Result<(), DeviceError> {
         let sums = self.zeros(self.lanes())?;
         // All vectors take less than 128 words each, with what they outgrew.
-        let pool = self.device.reserve::<Bump>(self.lanes() as u64 * 512 + 4096)?;
+        let pool = self
+            .device
+            .reserve::<Bump>(self.lanes() as u64 * 512 + 4096)?;
         self.kernels.selftest_vectors(&pool, self.config, &sums)?;
         self.judge(expect::vectors(&sums.to_vec()?))
     }
@@ -146,6 +162,6 @@ impl Test<'_> {
 }
 
 /// How many steps a lane takes: all numbers occur in every few lanes.
-fn count(i: u32, round: u32) -> u32 {
-    hash(i ^ (round << 16)) % (STEPS + 1)
+fn count(i: u32, time: u32) -> u32 {
+    hash(i ^ (time << 16)) % (STEPS + 1)
 }

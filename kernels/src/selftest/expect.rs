@@ -1,8 +1,8 @@
 //! What the self-test's kernels must have stored. Functions here compare; they run nothing.
 
 use super::{
-    COUNT, COUNTERS, GREATEST, LONGEST, STEP_MARK, STEPS, Step, Summary, UNION, branches, key, message,
-    next, offer, vote,
+    COUNT, COUNTERS, GREATEST, LONGEST, ROUNDS, STEP_MARK, STEPS, Step, Summary, UNION, branches,
+    hashed, key, message, next, offer, vote,
 };
 use std::collections::HashMap;
 use warpheap_rt::api::{LaneMask, abi};
@@ -53,6 +53,14 @@ impl Divergence<'_> {
                     format!("loop left lane by lane: thread {i}, step {step}: {what}")
                 })?;
                 sum = sum.wrapping_add(self.seen(i, step).shuffled);
+            }
+            for step in count..STEPS {
+                let seen = self.seen(i, step);
+                if seen.mark != 0 || seen.shuffled != 0 || seen.active != [0; 2] {
+                    return Err(format!(
+                        "loop left lane by lane: thread {i} left before step {step}, yet stored {seen:?}"
+                    ));
+                }
             }
             if self.summaries[i].sum != sum {
                 return Err(format!(
@@ -109,9 +117,7 @@ impl Divergence<'_> {
             };
             yes = yes.or(only(vote(index, step)));
             same = same.or(only(key(index, step) == key(own, step)));
-            if branches(index, step) && self.seen(thread, step).branch == me.branch {
-                inside = inside.or(LaneMask::only(other));
-            }
+            inside = inside.or(only(branches(index, step) && key(index, step) != 0));
             if other == next(active, lane) && me.shuffled != offer(index, step) {
                 return Err(format!(
                     "shuffle from lane {other} gave {:#x}, not {:#x}",
@@ -126,7 +132,7 @@ impl Divergence<'_> {
         for (what, found, right) in [
             ("ballot", me.ballot, yes),
             ("match", me.matched, same),
-            ("set inside a branch", me.branch, inside),
+            ("ballot in a branch", me.branch, inside),
         ] {
             if mask(found) != right {
                 let right = show([right.lo, right.hi]);
@@ -135,6 +141,20 @@ impl Divergence<'_> {
         }
         Ok(())
     }
+}
+
+/// Judges a launch of `selftest_rounds`.
+pub fn rounds(out: &[u32]) -> Verdict {
+    for (i, &found) in (0..).zip(out) {
+        let right = hashed(i, ROUNDS + (i & 3));
+        if found != right {
+            return Err(format!(
+                "loops of more than {} rounds in all: thread {i} stored {found:#x}, not {right:#x}",
+                ROUNDS * ROUNDS
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Judges a launch of `selftest_atomics` with as many lanes as there are `tickets`.
@@ -174,6 +194,12 @@ pub fn atomics(
                  holds {holder:?}"
             ));
         }
+    }
+    let held = places.iter().filter(|&&place| place != 0).count();
+    if held != found.len() {
+        return Err(format!(
+            "atomics: {lanes} lanes hold {held} places after one compare-and-swap each"
+        ));
     }
     Ok(())
 }
