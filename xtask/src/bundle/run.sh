@@ -12,7 +12,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 logs=${1:-$here/results}
 limit=${STEP_SECONDS:-300}
 backends=${BACKENDS-cuda vulkan}
-mkdir -p "$logs" || exit 2
+mkdir -p "$logs" && logs=$(cd "$logs" && pwd) || exit 2
 table=$logs/table.txt
 : >"$table"
 failed=0
@@ -43,8 +43,9 @@ done
 for backend in host $backends; do
   step "graph-$backend" bin/warpheap graph --backend "$backend" --scale "${SCALE:-16}"
 done
-for bench in bin/*bench*; do
-  [ -x "$bench" ] && step "$(basename "$bench")" "$bench"
+for backend in $backends; do
+  step "bench-$backend" bin/warpheap-bench --backend "$backend" \
+    --json "$logs/bench-$backend.json" --csv "$logs/bench-$backend.csv"
 done
 
 echo
