@@ -3,7 +3,7 @@
 use crate::alloc::ScatterAlloc;
 use crate::alloc::scatter::{
     CURSOR_STRIDE, CURSOR_WORD, CURSORS, MAX_BLOCKS, MAX_PAGE_GRANULES, MAX_REGIONS, MULTI_HEAD,
-    PARAM_DATA, PARAM_FILL, PARAM_FRAG, PARAM_K_MP, PARAM_K_SIZE, PARAM_PAGES, PARAM_RESERVED,
+    PARAM_BLOCKS, PARAM_DATA, PARAM_FILL, PARAM_FRAG, PARAM_K_MP, PARAM_K_SIZE, PARAM_PAGES,
     PARAM_SHIFTS, Tables, chunk_of, count_of, is_multi, pack_shifts,
 };
 use std::vec;
@@ -165,13 +165,13 @@ impl HostAlloc for ScatterAlloc {
         params[PARAM_DATA] = (data / 16) as u32;
         params[PARAM_PAGES] = pages;
         params[PARAM_SHIFTS] = config.shifts();
-        params[PARAM_RESERVED] = reserved;
+        params[PARAM_BLOCKS] = reserved | (blocks - reserved) << 16;
         params[PARAM_FRAG] = config.max_frag * 256 / 100;
         params[PARAM_FILL] = config.fill_level * 256 / 100;
         params[PARAM_K_SIZE] = config.k_size;
         params[PARAM_K_MP] = config.k_mp;
         let cursor_words = (CURSORS * CURSOR_STRIDE) as u64;
-        let words = (tables.end - CURSOR_WORD) as u64;
+        let words = tables.end as u64 - CURSOR_WORD as u64;
         let fill = |word, words, value| Fill { word, words, value };
         Ok(HeapPlan {
             params,
@@ -193,7 +193,7 @@ impl HostAlloc for ScatterAlloc {
         let mut part = vec![0u32; 1 << 16];
         let mut at = tables.pages;
         while at < tables.second {
-            let part = &mut part[..(tables.second - at).min(1 << 16)];
+            let part = &mut part[..(tables.second - at).min(1 << 16) as usize];
             heap.read(at as u64, part)?;
             for state in part.chunks_exact(2).map(|entry| entry[0]) {
                 if is_multi(state) {
@@ -205,7 +205,7 @@ impl HostAlloc for ScatterAlloc {
                 }
                 usage.committed_bytes += (chunk_of(state) != 0) as u64 * page_bytes;
             }
-            at += part.len();
+            at += part.len() as u32;
         }
         usage.live_blocks = Some(live);
         Ok(usage)

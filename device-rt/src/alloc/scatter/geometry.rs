@@ -9,8 +9,9 @@
 //! | then | levels of each super block: regions above the fill level, and full ones |
 //! | from granule `PARAM_DATA` | pages |
 //!
-//! Every request reads the cursor. One word for all would be read by every warp of the device at
-//! once, which a memory system serves one after the other; so there are copies, a cache line apart.
+//! Every request that finds its first page full reads the cursor. One word for all would be read by
+//! every warp of the device at once, which a memory system serves one after the other; so there are
+//! copies, a cache line apart.
 
 use super::state::{chunk_of, count_of, is_multi};
 use warpheap_api::{HeapParams, header};
@@ -21,8 +22,8 @@ pub(crate) const PARAM_DATA: usize = 0;
 pub(crate) const PARAM_PAGES: usize = 1;
 /// Parameter: the sizes, see [`pack_shifts`].
 pub(crate) const PARAM_SHIFTS: usize = 2;
-/// Parameter: super blocks that are kept for runs.
-pub(crate) const PARAM_RESERVED: usize = 3;
+/// Parameter: low half, super blocks that are kept for runs; high half, the others of a fresh heap.
+pub(crate) const PARAM_BLOCKS: usize = 3;
 /// Parameter: `max_frag`, in 256ths.
 pub(crate) const PARAM_FRAG: usize = 4;
 /// Parameter: the fill level at which regions and super blocks are passed over, in 256ths.
@@ -44,7 +45,7 @@ pub(crate) const MAX_BLOCKS: u32 = 0xffff;
 /// Most regions of a super block.
 pub(crate) const MAX_REGIONS: u32 = 0x7fff;
 /// First word of the page usage table.
-const TABLE_WORD: usize = CURSOR_WORD + CURSORS * CURSOR_STRIDE;
+const TABLE_WORD: u32 = (CURSOR_WORD + CURSORS * CURSOR_STRIDE) as u32;
 
 /// Granules of the largest page: 1024 chunks are what two levels of 32 bits count.
 pub(crate) const MAX_PAGE_GRANULES: u32 = 1024;
@@ -55,37 +56,43 @@ pub(crate) const fn pack_shifts(page: u32, region: u32, block: u32) -> u32 {
     page | region << 8 | block << 16
 }
 
-/// First words of the tables of a heap, and the word behind them.
+/// First words of the tables of a heap, and the word behind them. The tables of 64 GiB have 170
+/// million words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tables {
     /// Page usage table.
-    pub(crate) pages: usize,
+    pub(crate) pages: u32,
     /// Second bit level.
-    pub(crate) second: usize,
+    pub(crate) second: u32,
     /// Full pages of each region.
-    pub(crate) regions: usize,
+    pub(crate) regions: u32,
     /// Levels of each super block.
-    pub(crate) blocks: usize,
+    pub(crate) blocks: u32,
     /// Behind the last table.
-    pub(crate) end: usize,
+    pub(crate) end: u32,
 }
 
 impl Tables {
     /// The tables of a heap of `pages` pages with sizes as [`pack_shifts`] has them.
     #[inline(always)]
     pub(crate) const fn new(pages: u32, shifts: u32) -> Self {
-        let count = pages as usize;
-        let second = TABLE_WORD + 2 * count;
-        let regions = second + (count << (shifts & 0xff)) / 32;
-        let blocks = regions + groups(pages, shifts >> 8 & 0xff) as usize;
+        let second = TABLE_WORD + 2 * pages;
+        let regions = second + pages * second_words(shifts);
+        let blocks = regions + groups(pages, shifts >> 8 & 0xff);
         Tables {
             pages: TABLE_WORD,
             second,
             regions,
             blocks,
-            end: blocks + groups(pages, shifts >> 16) as usize,
+            end: blocks + groups(pages, shifts >> 16),
         }
     }
+}
+
+/// Words of a page in the second level.
+#[inline(always)]
+const fn second_words(shifts: u32) -> u32 {
+    (1 << (shifts & 0xff)) / 32
 }
 
 /// Groups of `1 << shift` that hold `pages` pages.
@@ -104,6 +111,8 @@ pub(super) struct Geometry {
     shifts: u32,
     /// Super blocks that are kept for runs.
     pub(super) reserved: u32,
+    /// Super blocks over which first looks are scattered.
+    pub(super) homes: u32,
     frag: u32,
     fill: u32,
     k_size: u32,
@@ -117,7 +126,8 @@ impl Geometry {
             data: params[PARAM_DATA],
             pages: params[PARAM_PAGES],
             shifts: params[PARAM_SHIFTS],
-            reserved: params[PARAM_RESERVED],
+            reserved: params[PARAM_BLOCKS] & 0xffff,
+            homes: params[PARAM_BLOCKS] >> 16,
             frag: params[PARAM_FRAG],
             fill: params[PARAM_FILL],
             k_size: params[PARAM_K_SIZE],
@@ -181,7 +191,7 @@ impl Geometry {
 
     #[inline(always)]
     pub(super) fn state_word(self, page: u32) -> usize {
-        TABLE_WORD + 2 * page as usize
+        (TABLE_WORD + 2 * page) as usize
     }
     /// The page's bits in the page usage table: of its chunks if there are no more than 32,
     /// otherwise a hint which words of the second level are full.
@@ -192,15 +202,15 @@ impl Geometry {
     /// The page's first word of the second level.
     #[inline(always)]
     pub(super) fn second_word(self, page: u32) -> usize {
-        self.tables().second + ((page as usize) << self.page_shift()) / 32
+        (self.tables().second + page * second_words(self.shifts)) as usize
     }
     #[inline(always)]
     pub(super) fn region_word(self, page: u32) -> usize {
-        self.tables().regions + (page >> self.region_shift()) as usize
+        (self.tables().regions + (page >> self.region_shift())) as usize
     }
     #[inline(always)]
     pub(super) fn block_word(self, page: u32) -> usize {
-        self.tables().blocks + (page >> self.block_shift()) as usize
+        (self.tables().blocks + (page >> self.block_shift())) as usize
     }
     #[inline(always)]
     fn tables(self) -> Tables {
@@ -226,6 +236,12 @@ impl Geometry {
             return chunk != 0;
         }
         count_of(state) >= self.spots(chunk)
+    }
+
+    /// Whether adding so many reservations makes a page in this state full.
+    #[inline(always)]
+    pub(super) fn becomes_full(self, state: u32, count: u32) -> bool {
+        !self.is_full(state) && self.is_full(state + count)
     }
 
     /// Whether so many of `all` are at or above the fill level.
@@ -266,8 +282,9 @@ impl Geometry {
     /// Eq. 3 (§5.3), with the block in place of the paper's multiprocessor: it runs on one, every
     /// target knows its index, and blocks that follow each other begin on pages that are still free
     /// instead of behind each other. The hash counts in as many pages as the requests of a block
-    /// fill together (a power of two, to do without divisions), so that blocks that ask for the same size do not overlap; when all such places
-    /// of a super block were given to blocks, the next ones begin in the next super block.
+    /// fill together (a power of two, to do without divisions), so that blocks that ask for the same
+    /// size do not overlap; when all such places of a super block were given to blocks, the next
+    /// ones begin in the next super block.
     #[inline(always)]
     pub(super) fn place(self, chunk: u32, block: u32, block_dim: u32) -> Place {
         let pages = groups(block_dim * chunk, self.page_shift());
@@ -282,7 +299,7 @@ impl Geometry {
             .wrapping_add(block.wrapping_mul(self.k_mp));
         Place {
             page: (sum & ((1 << places) - 1)) << footprint,
-            turn: block >> places,
+            block: wrap(block >> places, self.homes),
         }
     }
 }
@@ -292,6 +309,16 @@ impl Geometry {
 pub(super) struct Place {
     /// Page in its super block.
     pub(super) page: u32,
-    /// Super blocks behind the active one.
-    pub(super) turn: u32,
+    /// Which super block.
+    pub(super) block: u32,
+}
+
+/// What is left of `value` after as many `modulus` as go into it: usually all.
+#[inline(always)]
+pub(super) fn wrap(value: u32, modulus: u32) -> u32 {
+    if value < modulus {
+        value
+    } else {
+        value % modulus
+    }
 }

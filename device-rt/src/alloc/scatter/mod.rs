@@ -30,8 +30,8 @@ mod search;
 mod state;
 
 pub(crate) use geometry::{
-    CURSOR_STRIDE, CURSOR_WORD, CURSORS, MAX_BLOCKS, MAX_PAGE_GRANULES, MAX_REGIONS, PARAM_DATA,
-    PARAM_FILL, PARAM_FRAG, PARAM_K_MP, PARAM_K_SIZE, PARAM_PAGES, PARAM_RESERVED, PARAM_SHIFTS,
+    CURSOR_STRIDE, CURSOR_WORD, CURSORS, MAX_BLOCKS, MAX_PAGE_GRANULES, MAX_REGIONS, PARAM_BLOCKS,
+    PARAM_DATA, PARAM_FILL, PARAM_FRAG, PARAM_K_MP, PARAM_K_SIZE, PARAM_PAGES, PARAM_SHIFTS,
     Tables, pack_shifts,
 };
 pub(crate) use state::{MULTI_HEAD, chunk_of, count_of, is_multi};
@@ -126,6 +126,7 @@ impl ScatterAlloc {
                     held.count -= mask.count_ones();
                     held.before += mask.count_ones();
                     ask.start = self.geometry.page_in_block(held.page);
+                    ask.block = held.page >> self.geometry.block_shift();
                     base = self.geometry.page_granule(held.page) + claim.word * 32 * held.chunk;
                     if mask == 0 {
                         self.give_back(held.page, held.count);
@@ -139,6 +140,8 @@ impl ScatterAlloc {
                     }
                 }
             }
+            // The lanes parted; together again they shuffle faster.
+            arch::warp_barrier(lanes);
             let base = arch::shuffle(lanes, base, leader);
             let mask = arch::shuffle(lanes, mask, leader);
             let size = arch::shuffle(lanes, held.chunk, leader);

@@ -22,15 +22,15 @@ pub(super) struct Claim {
 
 impl ScatterAlloc {
     /// Reserves chunks on a page if its chunks suit (`tryUsePage` of §6.1), splitting it if it is
-    /// free: up to as many as were asked for, perhaps none.
+    /// free: up to as many as were asked for, perhaps none. `seen` is the page's state as seen or
+    /// guessed.
     #[inline(always)]
-    pub(super) fn reserve(self, page: u32, ask: Ask) -> Held {
+    pub(super) fn reserve(self, page: u32, ask: Ask, mut seen: u32) -> Held {
         let at = self.geometry.state_word(page);
         let mut held = Held::NONE;
         held.page = page;
         let mut became_full = false;
         let mut spots = self.geometry.spots(ask.chunk);
-        let mut seen = self.words.load(at);
         if seen == FREE {
             let count = least(ask.wanted, spots);
             seen = self
@@ -52,10 +52,12 @@ impl ScatterAlloc {
                 let count = least(ask.wanted, spots - count_of(seen));
                 let old = self.words.fetch_add(at, count);
                 // What it was at the moment of the addition decides.
-                became_full = !self.geometry.is_full(old) && self.geometry.is_full(old + count);
                 held.chunk = chunk;
                 held.before = count_of(old);
-                if chunk_of(old) == chunk && held.before < spots {
+                if chunk_of(old) != chunk {
+                    became_full = self.geometry.becomes_full(old, count);
+                } else if held.before < spots {
+                    became_full = held.before + count >= spots;
                     held.count = least(count, spots - held.before);
                 }
                 held.surplus = count - held.count;

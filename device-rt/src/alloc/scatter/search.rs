@@ -1,8 +1,11 @@
 //! Which page serves a request (`alloc` of §6.1).
 
 use super::ScatterAlloc;
+use super::geometry::wrap;
 use super::levels::Cursor;
+use super::state::FREE;
 use crate::arch;
+use warpheap_api::HeapMemory;
 
 /// Pages of a super block that a request looks at before it moves on to the next super block; the
 /// last rounds look at all.
@@ -19,8 +22,8 @@ pub(super) struct Ask {
     pub(super) wanted: u32,
     /// The page in its super block at which the search begins.
     pub(super) start: u32,
-    /// Super blocks from the active one to that one.
-    pub(super) turn: u32,
+    /// The super block at which it begins.
+    pub(super) block: u32,
 }
 
 /// Chunks of a page that are reserved and whose bits are still to be claimed.
@@ -64,58 +67,67 @@ impl ScatterAlloc {
             align,
             wanted: 0,
             start: place.page + arch::thread_index() * chunk / self.geometry.page_granules(),
-            turn: place.turn,
+            block: place.block,
         }
     }
 
     /// Reserves chunks somewhere; none if there is no room anywhere.
     ///
-    /// The first look goes to the start page. Then come all super blocks but the reserved ones, past
-    /// regions and super blocks above the fill level; then the same without minding the fill level;
-    /// then the reserved ones.
+    /// The first look goes to the start page. Then come all super blocks but the reserved ones, from
+    /// the active one on, past regions and super blocks above the fill level; then the same without
+    /// minding the fill level; then the reserved ones.
     #[inline(always)]
     pub(super) fn find(self, ask: Ask) -> Held {
-        let cursor = self.cursor();
-        let usable = cursor.blocks - self.geometry.reserved;
-        let home = wrap(cursor.active + ask.turn, usable);
-        let start = wrap(ask.start, self.geometry.pages_of_block(home));
+        let start = wrap(ask.start, self.geometry.pages_of_block(ask.block));
         let mut walk = Walk {
-            page: (home << self.geometry.block_shift()) + start,
-            block: home,
+            page: (ask.block << self.geometry.block_shift()) + start,
+            block: 0,
             offset: 0,
             left: 0,
             probes: 0,
             step: u32::MAX,
             round: 0,
+            cursor: Cursor {
+                active: 0,
+                blocks: 0,
+            },
         };
         let mut held = Held::NONE;
+        // Most first looks go to pages that are free, so an attempt to split one is as good as a look.
+        let mut seen = FREE;
         let mut looks = true;
         while looks {
-            held = self.reserve(walk.page, ask);
+            held = self.reserve(walk.page, ask, seen);
             if held.surplus != 0 {
                 self.give_back(walk.page, held.surplus);
             }
             if held.count == 0 {
-                walk = self.walk_on(walk, ask.start, home, cursor);
+                if walk.step == u32::MAX {
+                    walk.cursor = self.cursor();
+                }
+                walk = self.walk_on(walk, ask.start);
+                if walk.round < ROUNDS {
+                    seen = self.words.load(self.geometry.state_word(walk.page));
+                }
             }
             looks = held.count == 0 && walk.round < ROUNDS;
         }
-        if held.count != 0 && walk.block != home && walk.block < usable {
-            // As far as this search had to go, the ones after it shall begin later.
-            let active = (cursor.active + usable + walk.block - home) % usable;
-            self.activate(active, cursor.blocks);
+        // As far as this search had to go, the ones after it shall begin.
+        let unreserved = walk.block + self.geometry.reserved < walk.cursor.blocks;
+        if held.count != 0 && unreserved && walk.block != walk.cursor.active {
+            self.activate(walk.block, walk.cursor.blocks);
         }
         held
     }
 
     /// The next page to look at; none if the round is [`ROUNDS`].
     #[inline(always)]
-    fn walk_on(self, mut walk: Walk, start: u32, home: u32, cursor: Cursor) -> Walk {
+    fn walk_on(self, mut walk: Walk, start: u32) -> Walk {
         let mut found = false;
         while !found && walk.round < ROUNDS {
             let minds_levels = walk.round == 0;
             if walk.left == 0 || minds_levels && walk.probes == PROBES {
-                self.enter_next_block(&mut walk, start, home, cursor);
+                self.enter_next_block(&mut walk, start);
             } else {
                 let first = walk.block << self.geometry.block_shift();
                 let pages = self.geometry.pages_of_block(walk.block);
@@ -145,13 +157,14 @@ impl ScatterAlloc {
 
     /// Goes to the next super block, and into it unless this round passes over it.
     #[inline(always)]
-    fn enter_next_block(self, walk: &mut Walk, start: u32, home: u32, cursor: Cursor) {
+    fn enter_next_block(self, walk: &mut Walk, start: u32) {
+        let cursor = walk.cursor;
         walk.step = walk.step.wrapping_add(1);
         if walk.step == cursor.blocks {
             walk.step = 0;
             walk.round += 1;
         }
-        walk.block = home + walk.step;
+        walk.block = cursor.active + walk.step;
         if walk.block >= cursor.blocks {
             walk.block -= cursor.blocks;
         }
@@ -181,23 +194,15 @@ struct Walk {
     left: u32,
     /// Pages of the super block that were looked at.
     probes: u32,
-    /// Super blocks from the first one to this one; `u32::MAX` before the first.
+    /// Super blocks from the active one to this one; `u32::MAX` before the walk.
     step: u32,
     /// How many times all super blocks were passed.
     round: u32,
+    /// The cursor when the walk began; no super blocks before that.
+    cursor: Cursor,
 }
 
 /// Rounds through all super blocks.
 const ROUNDS: u32 = 3;
 /// The round that goes through the reserved super blocks, and no other.
 const ROUND_RESERVED: u32 = 2;
-
-/// What is left of `value` after as many `modulus` as go into it: usually all.
-#[inline(always)]
-fn wrap(value: u32, modulus: u32) -> u32 {
-    if value < modulus {
-        value
-    } else {
-        value % modulus
-    }
-}
