@@ -6,7 +6,7 @@ use warpheap_api::host::{DeviceError, DeviceVec, HostAlloc, LaunchConfig, Launch
 use warpheap_api::{AllocError, DevicePtr, header};
 use warpheap_test_kernels::program::{
     ARRAY, CALLOC, CHECK, DAMAGED, ELEMENT_BYTES, EMPTY, FREE, MALLOC, NOT_ZERO, OK, Op, Outcome,
-    REALLOC, Slot, TAKEN,
+    REALLOC, Slot, TAKEN, UNKNOWN,
 };
 
 /// Which failures of requests that the allocator supports are fine.
@@ -62,6 +62,24 @@ pub fn error_of(code: u32) -> Option<AllocError> {
 
 /// The greatest size that layouts can name on devices whose sizes have 32 bits.
 const NAMED_BY_32_BITS: u64 = i32::MAX as u64 & !0xffff;
+
+/// Actions that one of the small kernels carries out.
+#[derive(Clone, Copy)]
+enum Part {
+    Mallocs,
+    Callocs,
+    Resizes,
+}
+
+impl Part {
+    fn has(self, kind: u32) -> bool {
+        match self {
+            Part::Mallocs => matches!(kind, MALLOC | ARRAY | FREE | CHECK),
+            Part::Callocs => matches!(kind, CALLOC | CHECK),
+            Part::Resizes => matches!(kind, REALLOC | CHECK),
+        }
+    }
+}
 
 /// A heap, the slots for its blocks, and what the host knows of them.
 pub struct TestHeap<'s, A> {
@@ -121,13 +139,23 @@ impl<'s, A: HostAlloc> TestHeap<'s, A> {
         }
     }
 
-    /// Runs a program with `launch` (the actions of each lane) and checks what came of it: contents,
+    /// Runs a program (the actions of each lane) with `launch` and checks what came of it: contents,
     /// codes, alignment, place, and that no two live blocks overlap. Returns the outcomes of each
     /// lane.
     pub fn run_with(
         &mut self,
         program: &[Vec<Op>],
         allowed: Failures,
+        launch: impl FnOnce(&Launchable<'_, A>) -> Result<LaunchReport, DeviceError>,
+    ) -> Vec<Vec<Outcome>> {
+        let outcomes = self.launch(program, launch);
+        self.judge(program, &outcomes, allowed);
+        outcomes
+    }
+
+    fn launch(
+        &self,
+        program: &[Vec<Op>],
         launch: impl FnOnce(&Launchable<'_, A>) -> Result<LaunchReport, DeviceError>,
     ) -> Vec<Vec<Outcome>> {
         let device = &self.site.device;
@@ -158,14 +186,11 @@ impl<'s, A: HostAlloc> TestHeap<'s, A> {
         if let Err(error) = launch(&launchable) {
             panic!("{} on {}: {error}", A::NAME, device.info().name);
         }
-        let outcomes = launchable.outcomes.to_vec().expect("outcomes");
-        let mut taken = outcomes.into_iter();
-        let outcomes: Vec<Vec<Outcome>> = program
-            .iter()
-            .map(|lane| taken.by_ref().take(lane.len()).collect())
-            .collect();
-        self.judge(program, &outcomes, allowed);
-        outcomes
+        let mut taken = launchable.outcomes.to_vec().expect("outcomes").into_iter();
+        let lanes = program.iter();
+        lanes
+            .map(|ops| taken.by_ref().take(ops.len()).collect())
+            .collect()
     }
 
     fn judge(&mut self, program: &[Vec<Op>], outcomes: &[Vec<Outcome>], allowed: Failures) {
@@ -210,6 +235,7 @@ impl<'s, A: HostAlloc> TestHeap<'s, A> {
         match outcome.code {
             u32::MAX => return Err("it was not carried out".into()),
             DAMAGED => return Err("the block does not hold what was written to it".into()),
+            UNKNOWN => return Err("the kernel is not compiled for it".into()),
             NOT_ZERO => return Err("memory from calloc is not zero".into()),
             _ => {}
         }
@@ -236,7 +262,11 @@ impl<'s, A: HostAlloc> TestHeap<'s, A> {
         if size > A::CAPS.max_size || !aligns {
             self.failures[2] += 1;
             let code = AllocError::Unsupported.code();
-            return expect(outcome.code, code, "the request is beyond the allocator's limits");
+            return expect(
+                outcome.code,
+                code,
+                "the request is beyond the allocator's limits",
+            );
         }
         if let Some(error) = error_of(outcome.code) {
             self.failures[error.code() as usize - 1] += 1;
@@ -302,19 +332,58 @@ impl<'s, A: HostAlloc> TestHeap<'s, A> {
 }
 
 impl<A: Subject> TestHeap<'_, A> {
-    /// Runs a program; see [`run_with`](Self::run_with).
+    /// Runs a program; see [`run_with`](Self::run_with). A device that compiles slowly takes it in
+    /// several launches of smaller kernels.
     pub fn run(&mut self, program: &[Vec<Op>], allowed: Failures) -> Vec<Vec<Outcome>> {
-        let kernels = self.site.kernels.clone();
-        self.run_with(program, allowed, |l| {
-            kernels.run_programs(
-                l.pool,
-                l.config,
-                &l.ops,
-                &l.starts,
-                l.slots,
-                &l.outcomes,
-                l.clock,
-            )
+        if !self.site.compiles_slowly() {
+            let kernels = &self.site.kernels;
+            return self.run_with(program, allowed, |l| {
+                let (ops, starts, slots) = (&l.ops, &l.starts, l.slots);
+                kernels.run_programs(l.pool, l.config, ops, starts, slots, &l.outcomes, l.clock)
+            });
+        }
+        let mut outcomes: Vec<Vec<Outcome>> = vec![Vec::new(); program.len()];
+        let left = |outcomes: &[Vec<Outcome>]| {
+            let mut lanes = outcomes.iter().zip(program);
+            lanes.any(|(done, ops)| done.len() < ops.len())
+        };
+        while left(&outcomes) {
+            for part in [Part::Mallocs, Part::Callocs, Part::Resizes] {
+                let lanes = program.iter().zip(&outcomes);
+                let next: Vec<Vec<Op>> = lanes
+                    .map(|(ops, done)| {
+                        let ops = ops[done.len()..].iter();
+                        ops.take_while(|op| part.has(op.kind)).copied().collect()
+                    })
+                    .collect();
+                if next.iter().any(|ops| !ops.is_empty()) {
+                    let done = self.run_part(&next, part);
+                    for (all, done) in outcomes.iter_mut().zip(done) {
+                        all.extend(done);
+                    }
+                }
+            }
+        }
+        self.judge(program, &outcomes, allowed);
+        outcomes
+    }
+
+    fn run_part(&self, program: &[Vec<Op>], part: Part) -> Vec<Vec<Outcome>> {
+        let kernels = &self.site.kernels;
+        self.launch(program, |l| {
+            let (pool, config, ops, starts) = (l.pool, l.config, &l.ops, &l.starts);
+            let (slots, outcomes, clock) = (l.slots, &l.outcomes, l.clock);
+            match part {
+                Part::Mallocs => {
+                    kernels.run_mallocs(pool, config, ops, starts, slots, outcomes, clock)
+                }
+                Part::Callocs => {
+                    kernels.run_callocs(pool, config, ops, starts, slots, outcomes, clock)
+                }
+                Part::Resizes => {
+                    kernels.run_resizes(pool, config, ops, starts, slots, outcomes, clock)
+                }
+            }
         })
     }
 

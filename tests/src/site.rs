@@ -53,9 +53,12 @@ impl Site {
     #[cfg(feature = "vulkan")]
     pub fn vulkan() -> Option<Self> {
         static SITE: OnceLock<Option<Site>> = OnceLock::new();
-        gpu(&SITE, BackendKind::Vulkan, "WARPHEAP_REQUIRE_VULKAN", || {
-            warpheap_vulkan::open_unchecked(&warpheap_vulkan::VulkanConfig::from_env()?)
-        })
+        gpu(
+            &SITE,
+            BackendKind::Vulkan,
+            "WARPHEAP_REQUIRE_VULKAN",
+            || warpheap_vulkan::open_unchecked(&warpheap_vulkan::VulkanConfig::from_env()?),
+        )
     }
 
     /// The CUDA device that the environment chooses, opened once; see [`gpu`].
@@ -67,11 +70,22 @@ impl Site {
         })
     }
 
+    /// Whether the device compiles kernels so slowly that it gets small ones: Vulkan on CPUs.
+    pub fn compiles_slowly(&self) -> bool {
+        let info = self.device.info();
+        let name = info.name.to_lowercase();
+        info.backend == BackendKind::Vulkan
+            && ["swiftshader", "llvmpipe"]
+                .iter()
+                .any(|cpu| name.contains(cpu))
+    }
+
     /// Lanes for tests that want to see as many as possible at the same time.
     pub fn many_lanes(&self) -> usize {
         match self.device.info().backend {
-            BackendKind::Host | BackendKind::Vulkan => 1024,
-            BackendKind::Cuda => 16384,
+            BackendKind::Host => 1024,
+            _ if self.compiles_slowly() => 300,
+            _ => 16384,
         }
     }
 }

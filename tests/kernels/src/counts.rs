@@ -1,21 +1,7 @@
-//! The same programs on counting heaps.
+//! Statistics as a kernel reads them.
 
-use crate::program::{Op, Outcome, Slot, run_lane};
 use warpheap_rt::api::HeapStats;
 use warpheap_rt::device::*;
-
-/// [`run_programs`](crate::program::run_programs) on a counting heap.
-#[kernel(allocators = Counted<all>)]
-pub fn run_counted<A: DeviceAlloc>(
-    heap: Heap<A>,
-    ops: &[Op],
-    starts: &[u32],
-    slots: &mut [Slot],
-    outcomes: &mut [Outcome],
-    clock: &[AtomicWord],
-) {
-    run_lane(heap, ops, starts, slots, outcomes, clock);
-}
 
 /// Reads the counts from inside a kernel: mallocs, then frees.
 #[kernel(allocators = Counted<all>)]

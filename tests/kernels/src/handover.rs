@@ -33,43 +33,42 @@ pub fn hand_over<A: DeviceAlloc>(
     seed: u32,
 ) {
     let lane = thread::index();
-    if rounds == 0 {
-        if (lane as usize) < boxes.len() {
-            let handle = boxes[lane as usize].load();
-            if handle != EMPTY {
-                boxes[lane as usize].store(EMPTY);
-                receive(heap, counts, handle, least, range);
+    let empties = rounds == 0;
+    // Some lanes go on when others have left the loop.
+    let turns = if empties { 1 } else { rounds + lane % 3 };
+    for turn in 0..turns {
+        let dice = hash(seed ^ hash(lane.wrapping_mul(0x1_0001) ^ turn));
+        let mut at = lane as usize;
+        let mut mine = EMPTY;
+        if !empties {
+            at = (dice >> 8) as usize % boxes.len();
+            let size = least + dice % (range + 1);
+            match heap.malloc(layout::bytes(size as usize)) {
+                Ok(ptr) => {
+                    let memory = heap.words();
+                    memory.write(ptr.word(), size);
+                    memory.write(ptr.word() + 1, dice);
+                    fill(heap, ptr, 2, size / 4, dice);
+                    mine = ptr.granule();
+                }
+                Err(_) => {
+                    counts[FAILED].fetch_add(1);
+                }
             }
         }
-        return;
-    }
-    // Some lanes go on when others have left the loop.
-    let rounds = rounds + lane % 3;
-    for round in 0..rounds {
-        let dice = hash(seed ^ hash(lane.wrapping_mul(0x1_0001) ^ round));
-        let size = least + dice % (range + 1);
-        match heap.malloc(layout::bytes(size as usize)) {
-            Ok(ptr) => {
-                let memory = heap.words();
-                memory.write(ptr.word(), size);
-                memory.write(ptr.word() + 1, dice);
-                fill(heap, ptr, 2, size / 4, dice);
-                let at = (dice >> 8) as usize % boxes.len();
-                let seen = boxes[at].load();
-                memory.release();
-                let mut got = ptr.granule();
-                if boxes[at].compare_exchange(seen, got) == seen {
-                    got = seen;
-                }
-                memory.acquire();
-                // Its own block if another lane was faster.
-                if got != EMPTY {
-                    receive(heap, counts, got, least, range);
-                }
+        let mut got = EMPTY;
+        if at < boxes.len() && (empties || mine != EMPTY) {
+            let seen = boxes[at].load();
+            heap.words().release();
+            // Its own block if another lane was faster.
+            got = mine;
+            if boxes[at].compare_exchange(seen, mine) == seen {
+                got = seen;
             }
-            Err(_) => {
-                counts[FAILED].fetch_add(1);
-            }
+            heap.words().acquire();
+        }
+        if got != EMPTY {
+            receive(heap, counts, got, least, range);
         }
     }
 }

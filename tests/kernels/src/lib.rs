@@ -10,7 +10,7 @@
 //! | [`handover`] | lanes that pass blocks to each other while all of them allocate |
 //! | [`warp`] | the calls that a warp makes together |
 //! | [`vectors`] | growing vectors, and vectors of vectors |
-//! | [`counts`] | the same programs on counting heaps |
+//! | [`counts`] | statistics as a kernel reads them |
 //! | [`errors`] | kernels that return errors |
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
 

@@ -34,6 +34,9 @@ pub const EMPTY: u32 = 18;
 /// Outcome: the slot is taken, nothing was done.
 pub const TAKEN: u32 = 19;
 
+/// Outcome: the kernel is not compiled for actions of this kind.
+pub const UNKNOWN: u32 = 20;
+
 /// Bytes of an element of an [`ARRAY`].
 pub const ELEMENT_BYTES: u32 = 64;
 
@@ -89,6 +92,14 @@ pub struct Outcome {
     pub end: u32,
 }
 
+/// Kinds of actions that a kernel is compiled for, a set of bits: [`MALLOC`] and [`ARRAY`], [`CHECK`]
+/// and [`FREE`].
+const MALLOCS: u32 = 1;
+/// [`CALLOC`] and [`CHECK`].
+const CALLOCS: u32 = 2;
+/// [`REALLOC`] and [`CHECK`].
+const RESIZES: u32 = 4;
+
 /// Carries out a program: lane `i` takes the actions `starts[i]..starts[i + 1]`.
 ///
 /// No two lanes use the same slot in one launch.
@@ -101,12 +112,65 @@ pub fn run_programs<A: DeviceAlloc>(
     outcomes: &mut [Outcome],
     clock: &[AtomicWord],
 ) {
-    run_lane(heap, ops, starts, slots, outcomes, clock);
+    run_lane::<A, { MALLOCS | CALLOCS | RESIZES }>(heap, ops, starts, slots, outcomes, clock);
 }
 
-/// The part of the calling lane in [`run_programs`].
+/// [`run_programs`] for actions [`MALLOC`], [`ARRAY`], [`FREE`] and [`CHECK`] alone. Drivers that
+/// compile slowly, or badly what is large, get small kernels.
+#[kernel(allocators = all)]
+pub fn run_mallocs<A: DeviceAlloc>(
+    heap: Heap<A>,
+    ops: &[Op],
+    starts: &[u32],
+    slots: &mut [Slot],
+    outcomes: &mut [Outcome],
+    clock: &[AtomicWord],
+) {
+    run_lane::<A, MALLOCS>(heap, ops, starts, slots, outcomes, clock);
+}
+
+/// [`run_programs`] for actions [`CALLOC`] and [`CHECK`] alone.
+#[kernel(allocators = all)]
+pub fn run_callocs<A: DeviceAlloc>(
+    heap: Heap<A>,
+    ops: &[Op],
+    starts: &[u32],
+    slots: &mut [Slot],
+    outcomes: &mut [Outcome],
+    clock: &[AtomicWord],
+) {
+    run_lane::<A, CALLOCS>(heap, ops, starts, slots, outcomes, clock);
+}
+
+/// [`run_programs`] for actions [`REALLOC`] and [`CHECK`] alone.
+#[kernel(allocators = all)]
+pub fn run_resizes<A: DeviceAlloc>(
+    heap: Heap<A>,
+    ops: &[Op],
+    starts: &[u32],
+    slots: &mut [Slot],
+    outcomes: &mut [Outcome],
+    clock: &[AtomicWord],
+) {
+    run_lane::<A, RESIZES>(heap, ops, starts, slots, outcomes, clock);
+}
+
+/// [`run_mallocs`] on a counting heap.
+#[kernel(allocators = Counted<all>)]
+pub fn run_counted<A: DeviceAlloc>(
+    heap: Heap<A>,
+    ops: &[Op],
+    starts: &[u32],
+    slots: &mut [Slot],
+    outcomes: &mut [Outcome],
+    clock: &[AtomicWord],
+) {
+    run_lane::<A, MALLOCS>(heap, ops, starts, slots, outcomes, clock);
+}
+
+/// The part of the calling lane in a program of actions of these kinds.
 #[inline(always)]
-pub fn run_lane<A: DeviceAlloc>(
+fn run_lane<A: DeviceAlloc, const KINDS: u32>(
     heap: Heap<A>,
     ops: &[Op],
     starts: &[u32],
@@ -132,7 +196,7 @@ pub fn run_lane<A: DeviceAlloc>(
                         after.size = op.size.wrapping_mul(ELEMENT_BYTES);
                         after.align = 16;
                     }
-                    code = obtain(heap, op, &mut after.ptr);
+                    code = obtain::<A, KINDS>(heap, op, &mut after.ptr);
                     if code == OK {
                         fill(heap, after.ptr, 0, words_of(after.size), after.stamp);
                     }
@@ -141,12 +205,12 @@ pub fn run_lane<A: DeviceAlloc>(
                 code = OK;
                 if !whole(heap, before) {
                     code = DAMAGED;
-                } else if op.kind == FREE {
+                } else if KINDS & MALLOCS != 0 && op.kind == FREE {
                     // SAFETY: the slot holds a live block with this layout, and no other lane uses
                     // the slot.
                     unsafe { heap.free(before.ptr, layout_of(before)) };
                     after.ptr = DevicePtr::NULL;
-                } else if op.kind == REALLOC {
+                } else if KINDS & RESIZES != 0 && op.kind == REALLOC {
                     code = resize(heap, before, op.size, &mut after.ptr);
                     if code == OK {
                         after.size = op.size;
@@ -179,32 +243,33 @@ fn whole<A: DeviceAlloc>(heap: Heap<A>, slot: Slot) -> bool {
     intact(heap, slot.ptr, 0, words, words, slot.stamp)
 }
 
-/// Allocates for an action; the code of what came of it.
+/// Allocates for an action of these kinds; the code of what came of it.
 #[inline(always)]
-fn obtain<A: DeviceAlloc>(heap: Heap<A>, op: Op, ptr: &mut DevicePtr<u8>) -> u32 {
-    let layout = layout::aligned(op.size as usize, op.align as usize);
-    if op.kind == CALLOC {
-        match heap.calloc(layout) {
+fn obtain<A: DeviceAlloc, const KINDS: u32>(heap: Heap<A>, op: Op, ptr: &mut DevicePtr<u8>) -> u32 {
+    let mut code = UNKNOWN;
+    let mut layout = layout::aligned(op.size as usize, op.align as usize);
+    if KINDS & CALLOCS != 0 && op.kind == CALLOC {
+        code = match heap.calloc(layout) {
             Ok(block) => {
                 *ptr = block;
                 zero(heap, block, words_of(op.size))
             }
             Err(error) => error.code(),
-        }
-    } else {
-        let result = if op.kind == ARRAY {
-            heap.malloc(layout::array::<[u32; 16]>(op.size))
-        } else {
-            heap.malloc(layout)
         };
-        match result {
+    }
+    if KINDS & MALLOCS != 0 && op.kind != CALLOC {
+        if op.kind == ARRAY {
+            layout = layout::array::<[u32; 16]>(op.size);
+        }
+        code = match heap.malloc(layout) {
             Ok(block) => {
                 *ptr = block;
                 OK
             }
             Err(error) => error.code(),
-        }
+        };
     }
+    code
 }
 
 /// Whether the words of a block are zero: [`OK`] or [`NOT_ZERO`].
@@ -221,12 +286,7 @@ fn zero<A: DeviceAlloc>(heap: Heap<A>, ptr: DevicePtr<u8>, words: u32) -> u32 {
 
 /// Resizes a slot's block, and checks that what was kept, or all of it after an error, is intact.
 #[inline(always)]
-fn resize<A: DeviceAlloc>(
-    heap: Heap<A>,
-    slot: Slot,
-    size: u32,
-    ptr: &mut DevicePtr<u8>,
-) -> u32 {
+fn resize<A: DeviceAlloc>(heap: Heap<A>, slot: Slot, size: u32, ptr: &mut DevicePtr<u8>) -> u32 {
     let words = words_of(slot.size);
     // SAFETY: the slot holds a live block with this layout, and no other lane uses the slot.
     match unsafe { heap.realloc(slot.ptr, layout_of(slot), size as usize) } {

@@ -47,9 +47,10 @@ pub struct VecOutcome {
     pub capacity: u32,
 }
 
-/// Each lane `i` carries out the actions `starts[i]..starts[i + 1]` on vector `i`.
+/// Each lane `i` carries out the actions `starts[i]..starts[i + 1]` on vector `i`: all but [`RESERVE`]
+/// and [`FREE`].
 #[kernel(allocators = all)]
-pub fn run_vectors<A: DeviceAlloc>(
+pub fn use_vectors<A: DeviceAlloc>(
     heap: Heap<A>,
     vectors: &mut [HeapVec<u32>],
     ops: &[VecOp],
@@ -77,79 +78,104 @@ pub fn run_vectors<A: DeviceAlloc>(
                 };
             } else if op.kind == SET {
                 value = vector.set(heap, op.index, op.value) as u32;
-            } else if op.kind == RESERVE {
-                result = vector.reserve(heap, op.value);
             } else if op.kind == TRUNCATE {
                 vector.truncate(op.index);
-            } else {
-                vector.free(heap);
             }
-            let code = match result {
-                Ok(()) => 0,
-                Err(error) => error.code(),
-            };
-            outcomes[i as usize] = VecOutcome {
-                code,
-                value,
-                len: vector.len(),
-                capacity: vector.capacity(),
-            };
+            outcomes[i as usize] = outcome(result, value, vector);
         }
         vectors[lane] = vector;
     }
 }
 
-/// What [`nested`] does.
-pub const BUILD: u32 = 0;
-/// See [`BUILD`].
-pub const SUM: u32 = 1;
+/// [`use_vectors`] for [`RESERVE`] and [`FREE`].
+#[kernel(allocators = all)]
+pub fn size_vectors<A: DeviceAlloc>(
+    heap: Heap<A>,
+    vectors: &mut [HeapVec<u32>],
+    ops: &[VecOp],
+    starts: &[u32],
+    outcomes: &mut [VecOutcome],
+) {
+    let lane = thread::index() as usize;
+    if lane < vectors.len() {
+        let mut vector = vectors[lane];
+        for i in starts[lane]..starts[lane + 1] {
+            let op = ops[i as usize];
+            let mut result = Ok(());
+            if op.kind == RESERVE {
+                result = vector.reserve(heap, op.value);
+            } else if op.kind == FREE {
+                vector.free(heap);
+            }
+            outcomes[i as usize] = outcome(result, 0, vector);
+        }
+        vectors[lane] = vector;
+    }
+}
 
-/// Vectors of vectors. With [`BUILD`], lane `i` fills `outers[i]` with `sizes[i]` vectors, of which
-/// number `k` holds `k` elements `i + 1`. With [`SUM`], in another launch, it adds up all elements
-/// of all of them and frees them.
+#[inline(always)]
+fn outcome(result: Result<(), AllocError>, value: u32, vector: HeapVec<u32>) -> VecOutcome {
+    let code = match result {
+        Ok(()) => 0,
+        Err(error) => error.code(),
+    };
+    VecOutcome {
+        code,
+        value,
+        len: vector.len(),
+        capacity: vector.capacity(),
+    }
+}
+
+/// Moves vectors into vectors: lane `i` appends `inners[starts[i]..starts[i + 1]]` to `outers[i]` and
+/// leaves empty ones in their places, up to the first that does not fit.
 ///
 /// # Errors
-/// As `HeapVec::push`; what was built stays reachable.
+/// As `HeapVec::push`.
 #[kernel(allocators = all)]
-pub fn nested<A: DeviceAlloc>(
+pub fn nest<A: DeviceAlloc>(
     heap: Heap<A>,
     outers: &mut [HeapVec<HeapVec<u32>>],
-    sizes: &[u32],
-    sums: &mut [u32],
-    phase: u32,
+    inners: &mut [HeapVec<u32>],
+    starts: &[u32],
 ) -> Result<(), AllocError> {
     let lane = thread::index() as usize;
     let mut result = Ok(());
     if lane < outers.len() {
         let mut outer = outers[lane];
-        if phase == BUILD {
-            for k in 0..sizes[lane] {
-                let mut inner = HeapVec::<u32>::new();
-                for _ in 0..k {
-                    if result.is_ok() {
-                        result = inner.push(heap, lane as u32 + 1);
-                    }
-                }
+        for i in starts[lane]..starts[lane + 1] {
+            if result.is_ok() {
+                result = outer.push(heap, inners[i as usize]);
                 if result.is_ok() {
-                    result = outer.push(heap, inner);
-                }
-                if result.is_err() {
-                    inner.free(heap);
+                    inners[i as usize] = HeapVec::new();
                 }
             }
-        } else {
-            let mut sum = 0u32;
-            for k in 0..outer.len() {
-                let mut inner = outer.get_or(heap, k, HeapVec::new());
-                for j in 0..inner.len() {
-                    sum = sum.wrapping_add(inner.get_or(heap, j, NONE));
-                }
-                inner.free(heap);
-            }
-            outer.free(heap);
-            sums[lane] = sum;
         }
         outers[lane] = outer;
     }
     result
+}
+
+/// Adds up all elements of all vectors in `outers[i]`, in lane `i`, and frees all of them.
+#[kernel(allocators = all)]
+pub fn sum_nested<A: DeviceAlloc>(
+    heap: Heap<A>,
+    outers: &mut [HeapVec<HeapVec<u32>>],
+    sums: &mut [u32],
+) {
+    let lane = thread::index() as usize;
+    if lane < outers.len() {
+        let mut outer = outers[lane];
+        let mut sum = 0u32;
+        for k in 0..outer.len() {
+            let mut inner = outer.get_or(heap, k, HeapVec::new());
+            for j in 0..inner.len() {
+                sum = sum.wrapping_add(inner.get_or(heap, j, NONE));
+            }
+            inner.free(heap);
+        }
+        outer.free(heap);
+        outers[lane] = outer;
+        sums[lane] = sum;
+    }
 }

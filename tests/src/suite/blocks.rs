@@ -109,7 +109,10 @@ pub fn mixed_sizes<A: Subject>(site: &Site) {
                 .map(|i| any_malloc(i, slot(i), size(lane, i), 1 << (lane % 6)))
                 .collect();
             ops.extend([free(slot(1)), check(slot(0)), free(slot(2))]);
-            ops.extend([malloc(slot(2), size(lane, 7)), malloc(slot(1), size(lane, 9))]);
+            ops.extend([
+                malloc(slot(2), size(lane, 7)),
+                malloc(slot(1), size(lane, 9)),
+            ]);
             ops.extend((0..each).map(|i| check(slot(i))));
             ops
         })

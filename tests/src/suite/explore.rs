@@ -30,7 +30,11 @@ pub fn schedules<A: Subject>(width: u32, seeds: std::ops::Range<u64>) {
 fn one_schedule<A: Subject>(width: u32, seed: u64) {
     let site = Site::explored(width, seed);
     let mut dice = SmallRng::seed_from_u64(seed ^ (width as u64) << 32);
-    let warps = if width > 16 { 2 } else { dice.random_range(2..=4) };
+    let warps = if width > 16 {
+        2
+    } else {
+        dice.random_range(2..=4)
+    };
     // The last warp is not always full.
     let lanes = (width * warps - dice.random_range(0..width)) as usize;
     match seed % 4 {
@@ -43,7 +47,15 @@ fn one_schedule<A: Subject>(width: u32, seed: u64) {
             let absent = dice.random_range(0..8);
             let size = [16, 100, (usable(&pool) / lanes as u64) as u32][dice.random_range(0..3)];
             let absent = if absent < 4 { absent } else { ABSENT };
-            warp::call(&site, &pool, lanes, 2, size, dice.random_range(0..50), absent);
+            warp::call(
+                &site,
+                &pool,
+                lanes,
+                2,
+                size,
+                dice.random_range(0..50),
+                absent,
+            );
         }
         _ => churn::<A>(&site, &mut dice, lanes, width * warps),
     }

@@ -38,7 +38,9 @@ pub fn freed_elsewhere<A: Subject>(site: &Site) {
         let program: Vec<Vec<Op>> = (0..lanes)
             .map(|lane| {
                 let size = |i| ((lane + i * 50) % 300) as u64;
-                (0..each).map(|i| malloc(lane * each + i, size(i))).collect()
+                (0..each)
+                    .map(|i| malloc(lane * each + i, size(i)))
+                    .collect()
             })
             .collect();
         heap.block_dim = 64 + round * 20;
@@ -74,8 +76,7 @@ pub fn hand_over<A: Subject>(
 ) -> u32 {
     let device = &site.device;
     let boxes_number = (lanes / 8).max(3);
-    let boxes =
-        DeviceVec::from_slice(device, &vec![EMPTY; boxes_number as usize]).expect("boxes");
+    let boxes = DeviceVec::from_slice(device, &vec![EMPTY; boxes_number as usize]).expect("boxes");
     let counts = DeviceVec::<u32>::zeroed(device, COUNTS).expect("counts");
     let shape = |lanes: u32| LaunchConfig {
         grid_dim: lanes.div_ceil(96),

@@ -35,24 +35,34 @@ use warpheap_test_kernels as kernels;
 pub trait Subject:
     HostAlloc
     + kernels::program::RunProgramsEntry
+    + kernels::program::RunMallocsEntry
+    + kernels::program::RunCallocsEntry
+    + kernels::program::RunResizesEntry
     + kernels::handover::HandOverEntry
     + kernels::warp::WarpCallsEntry
-    + kernels::vectors::RunVectorsEntry
-    + kernels::vectors::NestedEntry
+    + kernels::vectors::UseVectorsEntry
+    + kernels::vectors::SizeVectorsEntry
+    + kernels::vectors::NestEntry
+    + kernels::vectors::SumNestedEntry
 {
     /// The allocator with counts.
-    type Counted: kernels::counts::RunCountedEntry + kernels::counts::ReadCountsEntry;
+    type Counted: kernels::program::RunCountedEntry + kernels::counts::ReadCountsEntry;
 }
 
 impl<A> Subject for A
 where
     A: HostAlloc
         + kernels::program::RunProgramsEntry
+        + kernels::program::RunMallocsEntry
+        + kernels::program::RunCallocsEntry
+        + kernels::program::RunResizesEntry
         + kernels::handover::HandOverEntry
         + kernels::warp::WarpCallsEntry
-        + kernels::vectors::RunVectorsEntry
-        + kernels::vectors::NestedEntry,
-    Counted<A>: kernels::counts::RunCountedEntry + kernels::counts::ReadCountsEntry,
+        + kernels::vectors::UseVectorsEntry
+        + kernels::vectors::SizeVectorsEntry
+        + kernels::vectors::NestEntry
+        + kernels::vectors::SumNestedEntry,
+    Counted<A>: kernels::program::RunCountedEntry + kernels::counts::ReadCountsEntry,
 {
     type Counted = Counted<A>;
 }

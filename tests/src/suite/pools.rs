@@ -38,7 +38,9 @@ pub fn too_large<A: Subject>(site: &Site) {
             other => panic!("{}: {beyond} bytes: {other:?}", A::NAME),
         }
     }
-    site.device.reserve::<A>(ROOMY).expect("the device is as usable as before");
+    site.device
+        .reserve::<A>(ROOMY)
+        .expect("the device is as usable as before");
 }
 
 /// Statistics tell how much is in use.

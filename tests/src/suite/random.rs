@@ -20,7 +20,12 @@ fn action() -> impl Strategy<Value = Op> {
         1 => 5000u64..70_000,
     ];
     let align = prop_oneof![3 => Just(4u32), 1 => 0u32..=16];
-    let make = (0..EACH, size.clone(), align, prop_oneof![Just(MALLOC), Just(CALLOC)]);
+    let make = (
+        0..EACH,
+        size.clone(),
+        align,
+        prop_oneof![Just(MALLOC), Just(CALLOC)],
+    );
     prop_oneof![
         5 => make.prop_map(|(slot, size, align, kind)| op(kind, slot, size, 1 << align)),
         1 => (0..EACH, 0u64..200).prop_map(|(slot, len)| op(ARRAY, slot, len, 16)),

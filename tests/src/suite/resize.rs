@@ -53,6 +53,8 @@ pub fn keeps_block_on_failure<A: Subject>(site: &Site) {
         assert!(codes[1] != OK && codes[3] != OK, "{codes:?}");
     }
     heap.run(&vec![vec![]; 1], Failures::None);
-    let program: Vec<Vec<Op>> = (0..lanes).map(|lane| vec![free(lanes - 1 - lane)]).collect();
+    let program: Vec<Vec<Op>> = (0..lanes)
+        .map(|lane| vec![free(lanes - 1 - lane)])
+        .collect();
     heap.run(&program, Failures::None);
 }

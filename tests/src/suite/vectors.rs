@@ -7,7 +7,7 @@ use rand::{Rng, SeedableRng};
 use warpheap_api::host::{DeviceError, DeviceVec, LaunchConfig, Pool};
 use warpheap_rt::container::HeapVec;
 use warpheap_test_kernels::vectors::{
-    BUILD, FREE, GET, NONE, POP, PUSH, RESERVE, SET, SUM, TRUNCATE, VecOp, VecOutcome,
+    FREE, GET, NONE, POP, PUSH, RESERVE, SET, TRUNCATE, VecOp, VecOutcome,
 };
 
 /// Vectors on a heap, and what they must hold.
@@ -32,14 +32,40 @@ impl<'s, A: Subject> Vectors<'s, A> {
         }
     }
 
-    /// Runs the actions of each lane and compares what came of them with ordinary vectors.
+    /// Runs the actions of each lane and compares what came of them with ordinary vectors. As often
+    /// as the kind of actions changes there is another launch.
     fn run(&mut self, program: &[Vec<VecOp>]) -> Vec<Vec<VecOutcome>> {
-        let device = &self.site.device;
-        let ops: Vec<VecOp> = program.iter().flatten().copied().collect();
-        let mut starts = vec![0u32];
-        for lane in program {
-            starts.push(starts[starts.len() - 1] + lane.len() as u32);
+        let mut all: Vec<Vec<VecOutcome>> = vec![Vec::new(); program.len()];
+        let mut sizes = false;
+        while all
+            .iter()
+            .zip(program)
+            .any(|(done, ops)| done.len() < ops.len())
+        {
+            let next: Vec<Vec<VecOp>> = program
+                .iter()
+                .zip(&all)
+                .map(|(ops, done)| {
+                    let fits = |op: &&VecOp| matches!(op.kind, RESERVE | FREE) == sizes;
+                    let left = ops[done.len()..].iter();
+                    left.take_while(fits).copied().collect()
+                })
+                .collect();
+            if next.iter().any(|ops| !ops.is_empty()) {
+                for (lane, outcomes) in self.launch(&next, sizes).into_iter().enumerate() {
+                    all[lane].extend(outcomes);
+                }
+            }
+            sizes = !sizes;
         }
+        all
+    }
+
+    fn launch(&mut self, program: &[Vec<VecOp>], sizes: bool) -> Vec<Vec<VecOutcome>> {
+        let device = &self.site.device;
+        let kernels = &self.site.kernels;
+        let ops: Vec<VecOp> = program.iter().flatten().copied().collect();
+        let starts = starts_of(program);
         let nothing = VecOutcome {
             code: u32::MAX,
             value: 0,
@@ -51,17 +77,16 @@ impl<'s, A: Subject> Vectors<'s, A> {
             grid_dim: (program.len() as u32).div_ceil(90),
             block_dim: 90,
         };
-        self.site
-            .kernels
-            .run_vectors(
-                &self.pool,
-                config,
-                &self.vectors,
-                &DeviceVec::from_slice(device, &ops).expect("actions"),
-                &DeviceVec::from_slice(device, &starts).expect("starts"),
-                &outcomes,
-            )
-            .unwrap_or_else(|error| panic!("{} on {}: {error}", A::NAME, device.info().name));
+        let ops = DeviceVec::from_slice(device, &ops).expect("actions");
+        let starts = DeviceVec::from_slice(device, &starts).expect("starts");
+        let result = if sizes {
+            kernels.size_vectors(&self.pool, config, &self.vectors, &ops, &starts, &outcomes)
+        } else {
+            kernels.use_vectors(&self.pool, config, &self.vectors, &ops, &starts, &outcomes)
+        };
+        if let Err(error) = result {
+            panic!("{} on {}: {error}", A::NAME, device.info().name);
+        }
         let mut taken = outcomes.to_vec().expect("outcomes").into_iter();
         let mut all = Vec::new();
         for (lane, ops) in program.iter().enumerate() {
@@ -126,8 +151,9 @@ fn follow(vector: &mut Vec<u32>, op: VecOp, code: u32) -> u32 {
 /// Random actions that mostly push.
 fn random(dice: &mut SmallRng, number: usize) -> Vec<VecOp> {
     let mut one = || {
-        let kind = [PUSH, PUSH, PUSH, PUSH, POP, GET, SET, RESERVE, TRUNCATE, FREE]
-            [dice.random_range(0..10)];
+        let kind = [
+            PUSH, PUSH, PUSH, PUSH, POP, GET, SET, RESERVE, TRUNCATE, FREE,
+        ][dice.random_range(0..10)];
         // Every eighth truncation and free alone, or vectors would stay short.
         let kind = match kind {
             TRUNCATE | FREE if dice.random_range(0..4) != 0 => PUSH,
@@ -198,67 +224,86 @@ pub fn out_of_memory<A: Subject>(site: &Site) {
     vectors.read_all();
 }
 
-/// Vectors of vectors, built in one launch, read and freed in another.
+/// Vectors of vectors, built in some launches, read and freed in another.
 pub fn nested<A: Subject>(site: &Site) {
-    let (device, lanes) = (&site.device, 70);
-    let pool = device.reserve::<A>(ROOMY).expect("the heap is made");
-    let sizes: Vec<u32> = (0..lanes as u32).map(|lane| lane % 9).collect();
-    let sums = DeviceVec::<u32>::zeroed(device, lanes).expect("sums");
+    let (device, lanes, each) = (&site.device, 60, 4);
+    let mut vectors = Vectors::<A>::new(site, ROOMY, lanes * each);
+    let fill: Vec<Vec<VecOp>> = (0..lanes * each)
+        .map(|i| {
+            (0..i as u32 % 13)
+                .map(|k| op(PUSH, 0, i as u32 + k))
+                .collect()
+        })
+        .collect();
+    vectors.run(&fill);
+    let sums: Vec<u32> = vectors
+        .model
+        .chunks(each)
+        .map(|inners| inners.iter().flatten().sum())
+        .collect();
+    let pool = &vectors.pool;
     let outers = DeviceVec::<HeapVec<HeapVec<u32>>>::zeroed(device, lanes).expect("vectors");
-    let device_sizes = DeviceVec::from_slice(device, &sizes).expect("sizes");
+    let starts: Vec<u32> = (0..=lanes as u32).map(|lane| lane * each as u32).collect();
+    let starts = DeviceVec::from_slice(device, &starts).expect("starts");
     let config = LaunchConfig {
         grid_dim: 2,
         block_dim: 48,
     };
-    for phase in [BUILD, SUM] {
-        let kernels = &site.kernels;
-        if let Err(error) = kernels.nested(&pool, config, &outers, &device_sizes, &sums, phase) {
-            panic!("{} on {}: {error}", A::NAME, device.info().name);
-        }
+    let found = DeviceVec::<u32>::zeroed(device, lanes).expect("sums");
+    let kernels = &site.kernels;
+    let nested = kernels.nest(pool, config, &outers, &vectors.vectors, &starts);
+    let summed = nested.and_then(|_| kernels.sum_nested(pool, config, &outers, &found));
+    if let Err(error) = summed {
+        panic!("{} on {}: {error}", A::NAME, device.info().name);
     }
-    let expected: Vec<u32> = (0..lanes as u32)
-        .map(|lane| {
-            let n = sizes[lane as usize];
-            (0..n).sum::<u32>() * (lane + 1)
-        })
-        .collect();
-    assert_eq!(sums.to_vec().expect("sums"), expected);
+    assert_eq!(found.to_vec().expect("sums"), sums, "{}", A::NAME);
     if A::CAPS.frees {
         let usage = pool.stats().expect("stats").usage;
         assert_eq!(usage.used_bytes, 0, "all vectors were freed: {usage:?}");
     }
-    too_large_for_the_heap::<A>(site);
 }
 
-/// The kernel's error reaches the host, and what was built before it is whole.
-fn too_large_for_the_heap<A: Subject>(site: &Site) {
+/// The error of a kernel that could not grow a vector reaches the host, and what was built before it
+/// is whole.
+pub fn kernel_runs_out<A: Subject>(site: &Site) {
     let device = &site.device;
     let pool = device.reserve::<A>(tight::<A>()).expect("the heap is made");
-    // Inner vector number k takes 16 k bytes in all at least, of which half is freed.
-    let n = ((usable(&pool) / 2) as f64).sqrt() as u32 * 2;
+    // Of 12 bytes each: twice as many as there is room for.
+    let count = (usable(&pool) / 6) as u32;
     let outers = DeviceVec::<HeapVec<HeapVec<u32>>>::zeroed(device, 1).expect("vectors");
-    let sizes = DeviceVec::from_slice(device, &[n]).expect("sizes");
-    let sums = DeviceVec::<u32>::zeroed(device, 1).expect("sums");
+    let inners = DeviceVec::<HeapVec<u32>>::zeroed(device, count as usize).expect("vectors");
+    let starts = DeviceVec::from_slice(device, &[0, count]).expect("starts");
     let one = LaunchConfig {
         grid_dim: 1,
         block_dim: 1,
     };
-    let run = |phase| {
-        site.kernels
-            .nested(&pool, one, &outers, &sizes, &sums, phase)
-    };
-    match run(BUILD) {
+    match site.kernels.nest(&pool, one, &outers, &inners, &starts) {
         Err(DeviceError::Kernel(failure)) => {
             assert_eq!((failure.lanes, failure.by_cause), (1, [1, 0, 0]));
+            assert_eq!((failure.block, failure.lane), (0, 0));
         }
-        other => panic!("{}: {other:?} for {n} vectors", A::NAME),
+        other => panic!("{}: {other:?} for {count} vectors", A::NAME),
     }
-    run(SUM).expect("nothing is allocated");
-    let built = sums.to_vec().expect("sums")[0];
-    // The vectors up to some number are whole.
-    let whole = (0..n).scan(0, |sum, k| {
-        *sum += k;
-        Some(*sum)
-    });
-    assert!(whole.into_iter().any(|sum| sum == built), "{built}");
+    let sums = DeviceVec::from_slice(device, &[1u32]).expect("sums");
+    site.kernels
+        .sum_nested(&pool, one, &outers, &sums)
+        .expect("nothing is allocated");
+    assert_eq!(
+        sums.to_vec().expect("sums"),
+        [0],
+        "empty vectors, all of them"
+    );
+    if A::CAPS.frees {
+        let usage = pool.stats().expect("stats").usage;
+        assert_eq!(usage.used_bytes, 0, "all vectors were freed: {usage:?}");
+    }
+}
+
+/// Where the actions of each lane begin, and the last ones end.
+fn starts_of(program: &[Vec<VecOp>]) -> Vec<u32> {
+    let mut starts = vec![0];
+    for ops in program {
+        starts.push(starts[starts.len() - 1] + ops.len() as u32);
+    }
+    starts
 }

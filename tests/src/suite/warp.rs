@@ -31,7 +31,10 @@ pub fn some_lanes<A: Subject>(site: &Site) {
 
 /// A full heap fails some lanes; the others have what they asked for.
 pub fn out_of_memory<A: Subject>(site: &Site) {
-    let pool = site.device.reserve::<A>(tight::<A>()).expect("the heap is made");
+    let pool = site
+        .device
+        .reserve::<A>(tight::<A>())
+        .expect("the heap is made");
     let (lanes, size) = (400, (usable(&pool) / 300) as u32);
     let rows = call(site, &pool, lanes, 0, size, 0, ABSENT);
     let full = rows.iter().filter(|row| row.kept.is_null()).count();
