@@ -65,8 +65,9 @@ const MAX_WARP_WIDTH: u32 = 64;
 impl Limits {
     /// Asks the driver. Never fails: what is missing becomes [`Limits::problem`].
     pub(crate) fn query(instance: &ash::Instance, device: vk::PhysicalDevice) -> Self {
-        // SAFETY (this and the queries below): the handle came from this instance, which is alive;
-        // the structures chained are those of the version or extension that the device reports.
+        // Of this and the queries below: the handle came from this instance, which is alive; the
+        // structures chained are those of the version or extension that the device reports.
+        // SAFETY: as said.
         let basic = unsafe { instance.get_physical_device_properties(device) };
         let found = extensions_of(instance, device);
         let has = |name: &CStr| found.iter().any(|found| found.as_c_str() == name);

@@ -32,7 +32,7 @@ impl Queue {
         let mut reports = Vec::with_capacity(batch.len());
         // SAFETY: the caller's promise; until `settle`, nothing is given back.
         let ran = unsafe { self.pump(batch, &mut reports) };
-        let ran = ran.or_else(|error| Err(self.settle(error)));
+        let ran = ran.map_err(|error| self.settle(error));
         ran.map_err(|error| blame(error, &batch[reports.len().min(batch.len())..]))?;
         Ok(reports)
     }

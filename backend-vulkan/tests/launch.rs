@@ -82,17 +82,19 @@ fn launches_are_timed_one_by_one() {
             ])
             .unwrap()
     };
-    // Drivers may compile while a kernel runs for the first time.
-    run();
-    let times: Vec<_> = run().iter().map(|report| report.device_time).collect();
+    // The best of several: on a driver that computes on the CPU, other programs take time too.
+    let mut best = [Duration::MAX; 3];
+    for _ in 0..8 {
+        for (best, report) in best.iter_mut().zip(run()) {
+            *best = report.device_time.min(*best);
+        }
+    }
     assert!(
-        times.iter().all(|time| *time < Duration::from_secs(60)),
-        "{times:?}"
+        best[0] > Duration::ZERO && best[2] > Duration::ZERO,
+        "{best:?}"
     );
-    assert!(
-        times[1] > Duration::ZERO && times[1] > times[0] && times[1] > times[2],
-        "{times:?}"
-    );
+    assert!(best[1] > best[0] && best[1] > best[2], "{best:?}");
+    assert!(best[1] < Duration::from_secs(60), "{best:?}");
 }
 
 #[test]
@@ -247,7 +249,7 @@ fn arguments_that_cannot_be_bound_are_refused() {
     assert!(few.contains("uses 3 buffers"), "{few}");
     let long = run(vec![Arg::Words(vec![0; 32])]);
     assert!(long.contains("words"), "{long}");
-    let Some(other) = common::fresh_device() else {
+    let Some(other) = common::device() else {
         return;
     };
     let foreign = run(vec![slice(&other, 0, 64)]);

@@ -35,7 +35,7 @@ fn a_device_that_takes_too_long_is_lost_and_a_new_one_works() {
     drop(device);
     assert!(start.elapsed() < Duration::from_secs(5));
 
-    let Some(fresh) = common::fresh_device() else {
+    let Some(fresh) = common::device() else {
         return;
     };
     fresh.alloc(64).unwrap().write(0, &[1; 4]).unwrap();

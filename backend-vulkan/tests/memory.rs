@@ -101,8 +101,9 @@ fn a_buffer_beyond_the_limit_is_refused_with_the_limit() {
 fn memory_comes_back() {
     let Some(device) = device() else { return };
     // More in all than a device has.
-    let each = device.info().max_buffer_bytes.min(1 << 30);
-    for _ in 0..device.info().memory_bytes / each + 2 {
+    let info = device.info();
+    let each = info.max_buffer_bytes.min(info.memory_bytes / 8 / 4 * 4);
+    for _ in 0..info.memory_bytes / each + 2 {
         device.alloc(each).unwrap();
     }
 }
