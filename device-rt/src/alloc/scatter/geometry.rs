@@ -186,7 +186,12 @@ impl Geometry {
     /// Chunks of a page that is split into chunks of so many granules.
     #[inline(always)]
     pub(super) fn spots(self, chunk: u32) -> u32 {
-        self.page_granules() / chunk
+        // A division takes a GPU twenty instructions.
+        if chunk & (chunk - 1) == 0 {
+            self.page_granules() >> chunk.trailing_zeros()
+        } else {
+            self.page_granules() / chunk
+        }
     }
 
     #[inline(always)]

@@ -12,6 +12,7 @@
 //! | `state` | the word of a page: its chunk size and how many chunks are in use |
 //! | `levels` | how full regions and super blocks are, and the active super block |
 //! | `page` | chunks of one page: reserve, claim, free |
+//! | `quick` | the way that most requests take, without loops |
 //! | `search` | which page |
 //! | `run` | requests of more than a page |
 //!
@@ -25,6 +26,7 @@
 mod geometry;
 mod levels;
 mod page;
+mod quick;
 mod run;
 mod search;
 mod state;
@@ -102,6 +104,11 @@ impl ScatterAlloc {
         let team = arch::match_any(lanes, key);
         let leader = team.first();
         let mut held = Held::NONE;
+        let mut part = Part::NONE;
+        if small && lane == leader {
+            ask.wanted = team.count();
+            held = self.take_at_once(ask, &mut part);
+        }
         let mut answer = Chunk {
             granule: 0,
             code: 0,
@@ -112,27 +119,21 @@ impl ScatterAlloc {
         // is one of few in which other lanes were faster.
         while !pending.is_empty() {
             let mine = pending.and(team);
-            let mut base = 0;
-            let mut mask = 0;
-            if lane == leader && !mine.is_empty() {
+            if lane == leader && part.mask == 0 && !mine.is_empty() {
                 if held.count == 0 {
                     ask.wanted = mine.count();
                     held = self.find(ask);
                 }
-                base = AllocError::Exhausted.code();
+                part.base = AllocError::Exhausted.code();
                 if held.count != 0 {
-                    let claim = self.claim(held);
-                    mask = claim.mask;
-                    held.count -= mask.count_ones();
-                    held.before += mask.count_ones();
+                    self.claim(&mut held, &mut part);
                     ask.start = self.geometry.page_in_block(held.page);
                     ask.block = held.page >> self.geometry.block_shift();
-                    base = self.geometry.page_granule(held.page) + claim.word * 32 * held.chunk;
-                    if mask == 0 {
+                    if part.mask == 0 {
                         self.give_back(held.page, held.count);
                         held.count = 0;
                         failures += 1;
-                        base = if failures < ROUNDS_LOST {
+                        part.base = if failures < ROUNDS_LOST {
                             AGAIN
                         } else {
                             AllocError::Contended.code()
@@ -142,9 +143,10 @@ impl ScatterAlloc {
             }
             // The lanes parted; together again they shuffle faster.
             arch::warp_barrier(lanes);
-            let base = arch::shuffle(lanes, base, leader);
-            let mask = arch::shuffle(lanes, mask, leader);
-            let size = arch::shuffle(lanes, held.chunk, leader);
+            let base = arch::shuffle(lanes, part.base, leader);
+            let mask = arch::shuffle(lanes, part.mask, leader);
+            let size = arch::shuffle(lanes, part.chunk, leader);
+            part.mask = 0;
             let mut waits = pending.contains(lane);
             if waits {
                 let rank = mine.rank(lane);
@@ -171,6 +173,25 @@ fn cause(code: u32) -> AllocError {
     } else {
         AllocError::Unsupported
     }
+}
+
+/// What the leader of a team has for its lanes.
+#[derive(Clone, Copy)]
+struct Part {
+    /// Granule of the first of 32 chunks; an error's code if there is none.
+    base: u32,
+    /// Which of the 32 chunks.
+    mask: u32,
+    /// Granules of a chunk.
+    chunk: u32,
+}
+
+impl Part {
+    const NONE: Part = Part {
+        base: 0,
+        mask: 0,
+        chunk: 0,
+    };
 }
 
 /// What a lane got: a granule, or an error's code.

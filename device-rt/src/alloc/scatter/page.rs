@@ -1,8 +1,8 @@
 //! Chunks of one page: reserving some, finding their bits, giving them back.
 
-use super::ScatterAlloc;
 use super::search::{Ask, Held};
 use super::state::{FREE, chunk_of, count_of, is_multi, pack};
+use super::{Part, ScatterAlloc};
 use crate::arch;
 use crate::bits::{low_mask, take_from};
 use crate::sync::or_to_first;
@@ -11,26 +11,17 @@ use warpheap_api::HeapMemory;
 /// Attempts on one word of bits while others change it, before the next word is tried.
 const ATTEMPTS: u32 = 4;
 
-/// Bits that were claimed in one word of a page.
-#[derive(Clone, Copy)]
-pub(super) struct Claim {
-    /// Which 32 chunks of the page.
-    pub(super) word: u32,
-    /// Those that were claimed; none if others were faster each time.
-    pub(super) mask: u32,
-}
-
 impl ScatterAlloc {
     /// Reserves chunks on a page if its chunks suit (`tryUsePage` of §6.1), splitting it if it is
-    /// free: up to as many as were asked for, perhaps none. `seen` is the page's state as seen or
-    /// guessed.
+    /// free: up to as many as were asked for, perhaps none.
     #[inline(always)]
-    pub(super) fn reserve(self, page: u32, ask: Ask, mut seen: u32) -> Held {
+    pub(super) fn reserve(self, page: u32, ask: Ask) -> Held {
         let at = self.geometry.state_word(page);
         let mut held = Held::NONE;
         held.page = page;
         let mut became_full = false;
         let mut spots = self.geometry.spots(ask.chunk);
+        let mut seen = self.words.load(at);
         if seen == FREE {
             let count = least(ask.wanted, spots);
             seen = self
@@ -89,63 +80,75 @@ impl ScatterAlloc {
         }
     }
 
-    /// Claims bits for reserved chunks: at least one, in one word of the page.
+    /// Claims bits for chunks that are held: at least one, in one word of the page.
     ///
     /// The search begins where a page that was filled in order has its next free chunk. The
     /// reservation promises that there are free bits, unless other lanes change words faster than
     /// this one looks at them.
     #[inline(always)]
-    pub(super) fn claim(self, held: Held) -> Claim {
+    pub(super) fn claim(self, held: &mut Held, part: &mut Part) {
         let words = held.spots.div_ceil(32);
         let hints = self.geometry.bits_word(held.page);
         let mut word = held.before / 32;
         if word >= words {
             word = 0;
         }
-        let mut mask = 0;
         let mut looked = 0;
         let mut passed = 0;
         // The first time around past the words that are marked as full, then through all of them.
-        while mask == 0 && looked < 2 * words {
+        while part.mask == 0 && looked < 2 * words {
             if looked >= words || passed >> word & 1 == 0 {
-                mask = self.claim_in(held, word);
+                self.claim_in(held, word, part);
             }
-            if mask == 0 {
-                if looked == 0 && words > 1 {
-                    passed = self.words.load(hints);
-                }
-                word = if word + 1 == words { 0 } else { word + 1 };
-                looked += 1;
+            if looked == 0 && words > 1 && part.mask == 0 {
+                passed = self.words.load(hints);
             }
+            word = if word + 1 == words { 0 } else { word + 1 };
+            looked += 1;
         }
-        Claim { word, mask }
     }
 
     /// Claims bits of one word: some of those that are free and no more than are held.
     #[inline(always)]
-    fn claim_in(self, held: Held, word: u32) -> u32 {
-        let first = word * 32;
-        let valid = low_mask(held.spots - first);
-        let many = held.spots > 32;
-        let at = self.bit_word(held.page, word, many);
+    fn claim_in(self, held: &mut Held, word: u32, part: &mut Part) {
+        let valid = low_mask(held.spots - word * 32);
         let turn = held.before & 31;
         let mut wanted = (low_mask(held.count) << turn) & valid;
         if wanted == 0 {
             wanted = low_mask(held.count) & valid;
         }
-        let mut got = 0;
         let mut attempt = 0;
-        while got == 0 && wanted != 0 && attempt < ATTEMPTS {
-            let old = self.words.fetch_or(at, wanted);
-            got = wanted & !old;
-            if got != 0 && many && old | wanted == valid {
-                self.words
-                    .fetch_or(self.geometry.bits_word(held.page), 1 << word);
-            }
-            wanted = take_from(valid & !(old | wanted), held.count, turn);
+        while part.mask == 0 && wanted != 0 && attempt < ATTEMPTS {
+            let taken = self.claim_bits(held, word, wanted, part);
+            wanted = take_from(valid & !taken, held.count, turn);
             attempt += 1;
         }
-        got
+    }
+
+    /// Claims those bits of a word that are clear, and returns all that are set then.
+    #[inline(always)]
+    pub(super) fn claim_bits(
+        self,
+        held: &mut Held,
+        word: u32,
+        wanted: u32,
+        part: &mut Part,
+    ) -> u32 {
+        let many = held.spots > 32;
+        let old = self
+            .words
+            .fetch_or(self.bit_word(held.page, word, many), wanted);
+        let got = wanted & !old;
+        if many && got != 0 && old | wanted == low_mask(held.spots - word * 32) {
+            self.words
+                .fetch_or(self.geometry.bits_word(held.page), 1 << word);
+        }
+        held.count -= got.count_ones();
+        held.before += got.count_ones();
+        part.mask = got;
+        part.chunk = held.chunk;
+        part.base = self.geometry.page_granule(held.page) + word * 32 * held.chunk;
+        old | wanted
     }
 
     /// The word with the bits of chunks `32 * word` and following.

@@ -3,9 +3,7 @@
 use super::ScatterAlloc;
 use super::geometry::wrap;
 use super::levels::Cursor;
-use super::state::FREE;
 use crate::arch;
-use warpheap_api::HeapMemory;
 
 /// Pages of a super block that a request looks at before it moves on to the next super block; the
 /// last rounds look at all.
@@ -93,11 +91,9 @@ impl ScatterAlloc {
             },
         };
         let mut held = Held::NONE;
-        // Most first looks go to pages that are free, so an attempt to split one is as good as a look.
-        let mut seen = FREE;
         let mut looks = true;
         while looks {
-            held = self.reserve(walk.page, ask, seen);
+            held = self.reserve(walk.page, ask);
             if held.surplus != 0 {
                 self.give_back(walk.page, held.surplus);
             }
@@ -106,9 +102,6 @@ impl ScatterAlloc {
                     walk.cursor = self.cursor();
                 }
                 walk = self.walk_on(walk, ask.start);
-                if walk.round < ROUNDS {
-                    seen = self.words.load(self.geometry.state_word(walk.page));
-                }
             }
             looks = held.count == 0 && walk.round < ROUNDS;
         }
