@@ -5,11 +5,15 @@ use crate::ptx;
 use crate::session::Session;
 use crate::status::Status;
 use cust::function::FunctionAttribute;
-use cust::module::Module;
+use cust::module::{Module, ModuleJitOption};
 use cust::sys::CUfunction;
 use std::collections::HashMap;
 use std::ffi::CString;
 use warpheap_api::host::{DeviceError, KernelImage};
+
+/// Most registers of a lane. A multiprocessor has 65536: with more than 64 a lane, blocks of 1024 lanes
+/// could not be launched at all, and kernels that allocate are bound by how many lanes run at once.
+const REGISTERS: u32 = 64;
 
 /// What the compiler of the driver made of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,20 +86,21 @@ impl Loaded {
                 "it has a NUL byte in it; build it again".into(),
             ));
         };
-        let module = match Module::from_ptx_cstr(&image_text, &[]) {
-            Ok(module) => module,
-            Err(error) => {
-                let first = Status::from(error);
-                let (again, log) = driver::compiler_messages(&image_text);
-                // The second answer is the more exact one, unless the error did not come again.
-                let status = again.ok().err().unwrap_or(first);
-                if status.is_fatal() && first.is_fatal() {
-                    let during = format!("loading `{}`", image.name);
-                    return Err(session.fail("cuModuleLoadDataEx", during, status));
+        let module =
+            match Module::from_ptx_cstr(&image_text, &[ModuleJitOption::MaxRegisters(REGISTERS)]) {
+                Ok(module) => module,
+                Err(error) => {
+                    let first = Status::from(error);
+                    let (again, log) = driver::compiler_messages(&image_text);
+                    // The second answer is the more exact one, unless the error did not come again.
+                    let status = again.ok().err().unwrap_or(first);
+                    if status.is_fatal() && first.is_fatal() {
+                        let during = format!("loading `{}`", image.name);
+                        return Err(session.fail("cuModuleLoadDataEx", during, status));
+                    }
+                    return Err(refuse(session, not_compiled(text, status, &log)));
                 }
-                return Err(refuse(session, not_compiled(text, status, &log)));
-            }
-        };
+            };
         Ok(Loaded {
             module,
             name: image.name,

@@ -55,8 +55,8 @@ macro_rules! on_target {
         #[cfg($on)]
         #[macro_export]
         macro_rules! $name {
-                                                    ($d($d code:tt)*) => { $d($d code)* };
-                                                }
+                                                            ($d($d code:tt)*) => { $d($d code)* };
+                                                        }
         #[doc(hidden)]
         #[cfg(not($on))]
         #[macro_export]

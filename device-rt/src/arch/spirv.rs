@@ -204,10 +204,15 @@ pub fn shuffle(_mask: LaneMask, value: u32, source: u32) -> u32 {
 
 /// Those lanes of `mask` whose `value` equals the calling lane's.
 ///
-/// There is no instruction for it: one round for each different value, the same for all lanes.
+/// There is no instruction for it, except where all lanes have the same value: one round for each
+/// different value, the same for all lanes.
 #[inline(always)]
 pub fn match_any(mask: LaneMask, value: u32) -> LaneMask {
-    let mut left = mask;
+    let mut left = if all_equal(value) {
+        LaneMask::EMPTY
+    } else {
+        mask
+    };
     let mut mine = mask;
     while !left.is_empty() {
         let first = left.first();
@@ -219,6 +224,27 @@ pub fn match_any(mask: LaneMask, value: u32) -> LaneMask {
         left = left.without(lanes).without(LaneMask::only(first));
     }
     mine
+}
+
+/// Whether all lanes that are here have the same `value`.
+#[inline(always)]
+fn all_equal(value: u32) -> bool {
+    let result: u32;
+    // SAFETY: a vote has no preconditions.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%bool = OpTypeBool",
+            "%zero = OpConstant %u32 0",
+            "%one = OpConstant %u32 1",
+            "%subgroup = OpConstant %u32 3",
+            "%equal = OpGroupNonUniformAllEqual %bool %subgroup {value}",
+            "{result} = OpSelect %u32 %equal %one %zero",
+            value = in(reg) value,
+            result = out(reg) result,
+        );
+    }
+    result != 0
 }
 
 /// Orders the memory accesses of the warp's lanes among themselves.
