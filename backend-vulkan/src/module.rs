@@ -85,6 +85,7 @@ impl Module {
             ));
         }
         let entries = entries(&words)?;
+        check_functions(&words, &entries)?;
         let capabilities = instructions(&words)
             .filter(|instruction| instruction.is(Op::Capability))
             .filter_map(|instruction| instruction.operands.first().copied())
@@ -233,6 +234,35 @@ fn entries(words: &[u32]) -> Result<Vec<Entry>, String> {
     Ok(entries)
 }
 
+/// Finds a module that was cut off between two instructions: drivers crash on those.
+///
+/// # Errors
+/// A function does not end, or one that is entered or called is missing.
+fn check_functions(words: &[u32], entries: &[Entry]) -> Result<(), String> {
+    let mut defined: HashSet<u32> = HashSet::new();
+    let mut wanted: Vec<u32> = entries.iter().map(|entry| entry.function).collect();
+    let mut inside = false;
+    for instruction in instructions(words) {
+        if instruction.is(Op::Function) {
+            defined.extend(instruction.operands.get(1));
+            inside = true;
+        } else if instruction.is(Op::FunctionEnd) {
+            inside = false;
+        } else if instruction.is(Op::FunctionCall) {
+            wanted.extend(instruction.operands.get(2));
+        }
+    }
+    if inside {
+        return Err("its last function does not end: the file is cut off or damaged".to_string());
+    }
+    match wanted.iter().find(|function| !defined.contains(*function)) {
+        Some(function) => Err(format!(
+            "function %{function} is missing: the file is cut off or damaged"
+        )),
+        None => Ok(()),
+    }
+}
+
 /// A literal string at the beginning of `words`, and the number of words it takes.
 fn literal(words: &[u32]) -> Option<(String, usize)> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -262,5 +292,30 @@ mod tests {
         cut.resize(20, 0);
         cut.extend(0x0005_0011u32.to_le_bytes());
         assert!(parse(&cut).contains("cut off"));
+    }
+    #[test]
+    fn modules_that_are_cut_off_anywhere_are_refused() {
+        let whole = warpheap_kernels::IMAGE.spirv.unwrap();
+        let words = Module::parse(whole).unwrap().words;
+        let ends: Vec<usize> = instructions(&words)
+            .filter(|instruction| !instruction.is(Op::EntryPoint))
+            .enumerate()
+            // All of them would take long; the ends of functions are the ones that matter.
+            .filter(|(i, instruction)| i % 101 == 0 || instruction.is(Op::FunctionEnd))
+            .map(|(_, instruction)| instruction.range.end)
+            .filter(|&end| end < words.len())
+            .collect();
+        let entries_end = instructions(&words)
+            .filter(|instruction| instruction.is(Op::EntryPoint))
+            .last()
+            .unwrap()
+            .range
+            .end;
+        for end in ends.into_iter().filter(|&end| end > entries_end) {
+            let message = Module::parse(&whole[..4 * end]).err();
+            assert!(message.is_some(), "cut off after word {end}");
+            let message = Module::parse(&whole[..4 * end + 2]).err();
+            assert!(message.is_some(), "cut off inside word {end}");
+        }
     }
 }
