@@ -37,8 +37,11 @@ done
 
 cd "$here" || exit 2
 step doctor bin/warpheap doctor
-for test in tests/*; do
+for packed in tests/*.gz; do
+  test=${packed%.gz}
+  gunzip -c "$packed" >"$test" && chmod +x "$test"
   step "test-$(basename "$test")" "$test"
+  rm -f "$test"
 done
 for backend in host $backends; do
   step "graph-$backend" bin/warpheap graph --backend "$backend" --scale "${SCALE:-16}"
