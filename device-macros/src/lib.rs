@@ -17,7 +17,7 @@ use syn::parse_macro_input;
 
 /// Makes a function a kernel: an entry point for every target and a launch function for the host.
 ///
-/// ```ignore
+/// ```text
 /// #[kernel(allocators = all)]
 /// pub fn squares<A: DeviceAlloc>(heap: Heap<A>, out: &mut [HeapVec<u32>]) -> Result<(), AllocError> { … }
 ///
