@@ -1,17 +1,28 @@
 //! Runs the kernels of this crate on the best device that is there: `cargo run`, with
-//! `--features cuda` or `--features vulkan` for a GPU. `WARPHEAP_BACKEND=host` chooses another one.
+//! `--features cuda` or `--features vulkan` for a GPU. `WARPHEAP_BACKEND=host` chooses another
+//! device, `cargo run -- Bump` another allocator.
 
 use std::error::Error;
-use warpheap::device::{HeapVec, ScatterAlloc};
+use warpheap::device::{Bump, HeapVec, ScatterAlloc};
 use warpheap::{Device, DeviceVec, LaunchConfig};
+use warpheap_quickstart::{SquaresEntry, SumsEntry};
 
 const LISTS: u32 = 1024;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    match std::env::args().nth(1).as_deref() {
+        None | Some("ScatterAlloc") => run::<ScatterAlloc>(),
+        Some("Bump") => run::<Bump>(),
+        Some(other) => Err(format!("no allocator {other} here: ScatterAlloc or Bump").into()),
+    }
+}
+
+/// Works with every allocator that both kernels are compiled for.
+fn run<A: SquaresEntry + SumsEntry>() -> Result<(), Box<dyn Error>> {
     let device = Device::open()?;
     println!("device: {} ({})", device.info().name, device.info().backend);
 
-    let pool = device.reserve::<ScatterAlloc>(64 << 20)?; // a heap on that device
+    let pool = device.reserve::<A>(64 << 20)?; // a heap on that device
     let lists = DeviceVec::<HeapVec<u32>>::zeroed(&device, LISTS as usize)?; // empty lists
     let kernels = warpheap_quickstart::load(&device)?;
     kernels.squares(&pool, LaunchConfig::for_num_elems(LISTS), &lists)?;

@@ -144,3 +144,35 @@ fn without_a_command_every_allocator_is_a_row() {
         assert_eq!(rows, 1, "{}", outcome.out);
     }
 }
+
+/// The same job on whatever Vulkan device there is. With the allocator that every driver compiles fast.
+#[cfg(feature = "vulkan")]
+#[test]
+fn vulkan_gives_what_the_host_gives() {
+    let run = |backend| {
+        let scale = [
+            "graph",
+            "--allocator",
+            "Bump",
+            "--scale",
+            "10",
+            "--batch",
+            "5000",
+            "--json",
+        ];
+        warpheap(&[&scale[..], &["--backend", backend]].concat())
+    };
+    let vulkan = run("vulkan");
+    let required = std::env::var_os("WARPHEAP_REQUIRE_VULKAN").is_some_and(|v| v == "1");
+    if vulkan.code == Some(2) && !required {
+        eprintln!("SKIPPED: the graph job on Vulkan: {}", vulkan.err);
+        return;
+    }
+    let (vulkan, host) = (vulkan.json(), run("host").json());
+    assert_eq!(vulkan["device"]["backend"], "vulkan");
+    let (vulkan, host) = (&vulkan["runs"][0], &host["runs"][0]);
+    for field in ["batches", "mallocs", "frees", "bytes_live"] {
+        assert_eq!(vulkan[field], host[field], "{field}");
+    }
+    assert_eq!(vulkan["top"][0]["vertex"], host["top"][0]["vertex"]);
+}

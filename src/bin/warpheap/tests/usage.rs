@@ -76,7 +76,15 @@ fn a_backend_that_is_not_there_says_how_to_get_it() {
         ("cuda", cfg!(feature = "cuda")),
         ("vulkan", cfg!(feature = "vulkan")),
     ] {
-        let outcome = warpheap(&["graph", "--scale", "4", "--backend", name]);
+        let outcome = warpheap(&[
+            "graph",
+            "--scale",
+            "4",
+            "--allocator",
+            "Bump",
+            "--backend",
+            name,
+        ]);
         if !compiled_in {
             let feature = format!("--features {name}");
             outcome.failed(2, &[name, "this build has host", &feature]);
@@ -106,6 +114,35 @@ fn impossible_pools_are_refused() {
             .unwrap_or_default();
     if memory < 63 << 30 {
         warpheap(&with("63GiB")).failed(2, &["--pool 67645734912", &memory.to_string()]);
+    }
+}
+
+/// What a Vulkan driver limits, on whatever device there is; Vulkan on CPUs allows 1 GiB or so.
+#[cfg(feature = "vulkan")]
+#[test]
+fn pools_beyond_a_vulkan_device_are_refused() {
+    let doctor = warpheap(&["doctor", "--json"]).json();
+    let vulkan = &doctor["backends"][1];
+    assert_eq!(vulkan["name"], "vulkan");
+    let Some(device) = vulkan["devices"].as_array().and_then(|all| all.first()) else {
+        let required = std::env::var_os("WARPHEAP_REQUIRE_VULKAN").is_some_and(|v| v == "1");
+        assert!(!required, "{vulkan}");
+        eprintln!("SKIPPED: pools on Vulkan: {vulkan}");
+        return;
+    };
+    if device["memory_bytes"].as_u64() < Some(63 << 30) {
+        let scale = [
+            "graph",
+            "--backend",
+            "vulkan",
+            "--allocator",
+            "Bump",
+            "--scale",
+            "4",
+            "--pool",
+        ];
+        let outcome = warpheap(&[&scale[..], &["63GiB"]].concat());
+        outcome.failed(2, &["--pool 67645734912", "bytes"]);
     }
 }
 
