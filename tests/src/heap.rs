@@ -63,23 +63,10 @@ pub fn error_of(code: u32) -> Option<AllocError> {
 /// The greatest size that layouts can name on devices whose sizes have 32 bits.
 const NAMED_BY_32_BITS: u64 = i32::MAX as u64 & !0xffff;
 
-/// Actions that one of the small kernels carries out.
-#[derive(Clone, Copy)]
-enum Part {
-    Mallocs,
-    Callocs,
-    Resizes,
-}
-
-impl Part {
-    fn has(self, kind: u32) -> bool {
-        match self {
-            Part::Mallocs => matches!(kind, MALLOC | ARRAY | FREE | CHECK),
-            Part::Callocs => matches!(kind, CALLOC | CHECK),
-            Part::Resizes => matches!(kind, REALLOC | CHECK),
-        }
-    }
-}
+/// What the small kernels carry out: mallocs and frees.
+pub const MALLOCS: &[u32] = &[MALLOC, ARRAY, FREE, CHECK];
+const CALLOCS: &[u32] = &[CALLOC];
+const RESIZES: &[u32] = &[REALLOC];
 
 /// A heap, the slots for its blocks, and what the host knows of them.
 pub struct TestHeap<'s, A> {
@@ -139,20 +126,6 @@ impl<'s, A: HostAlloc> TestHeap<'s, A> {
         }
     }
 
-    /// Runs a program (the actions of each lane) with `launch` and checks what came of it: contents,
-    /// codes, alignment, place, and that no two live blocks overlap. Returns the outcomes of each
-    /// lane.
-    pub fn run_with(
-        &mut self,
-        program: &[Vec<Op>],
-        allowed: Failures,
-        launch: impl FnOnce(&Launchable<'_, A>) -> Result<LaunchReport, DeviceError>,
-    ) -> Vec<Vec<Outcome>> {
-        let outcomes = self.launch(program, launch);
-        self.judge(program, &outcomes, allowed);
-        outcomes
-    }
-
     fn launch(
         &self,
         program: &[Vec<Op>],
@@ -193,7 +166,44 @@ impl<'s, A: HostAlloc> TestHeap<'s, A> {
             .collect()
     }
 
-    fn judge(&mut self, program: &[Vec<Op>], outcomes: &[Vec<Outcome>], allowed: Failures) {
+    /// Runs a program in launches that take one action of every lane whose next one is of one of
+    /// `kinds`, in turn.
+    pub fn launch_steps(
+        &self,
+        program: &[Vec<Op>],
+        kinds: &[&'static [u32]],
+        launch: impl Fn(&Launchable<'_, A>, &'static [u32]) -> Result<LaunchReport, DeviceError>,
+    ) -> Vec<Vec<Outcome>> {
+        let mut outcomes: Vec<Vec<Outcome>> = vec![Vec::new(); program.len()];
+        let left = |outcomes: &[Vec<Outcome>]| {
+            let mut lanes = outcomes.iter().zip(program);
+            lanes.any(|(done, ops)| done.len() < ops.len())
+        };
+        let mut known = program.iter().flatten().map(|op| op.kind);
+        assert!(known.all(|kind| kinds.iter().any(|part| part.contains(&kind))));
+        while left(&outcomes) {
+            for part in kinds {
+                let next = |(ops, done): (&Vec<Op>, &Vec<Outcome>)| {
+                    let op = ops.get(done.len()).copied();
+                    op.filter(|op| part.contains(&op.kind))
+                        .into_iter()
+                        .collect()
+                };
+                let next: Vec<Vec<Op>> = program.iter().zip(&outcomes).map(next).collect();
+                if next.iter().any(|ops| !ops.is_empty()) {
+                    let done = self.launch(&next, |launchable| launch(launchable, part));
+                    for (all, done) in outcomes.iter_mut().zip(done) {
+                        all.extend(done);
+                    }
+                }
+            }
+        }
+        outcomes
+    }
+
+    /// Checks what came of a program (the actions of each lane): contents, codes, alignment, place,
+    /// that no two live blocks overlap, and that failures were counted.
+    pub fn judge(&mut self, program: &[Vec<Op>], outcomes: &[Vec<Outcome>], allowed: Failures) {
         let mut ended = Vec::new();
         for (lane, (ops, outcomes)) in program.iter().zip(outcomes).enumerate() {
             for (i, (&op, &outcome)) in ops.iter().zip(outcomes).enumerate() {
@@ -332,59 +342,32 @@ impl<'s, A: HostAlloc> TestHeap<'s, A> {
 }
 
 impl<A: Subject> TestHeap<'_, A> {
-    /// Runs a program; see [`run_with`](Self::run_with). A device that compiles slowly takes it in
-    /// several launches of smaller kernels.
+    /// Runs a program; see [`judge`](Self::judge). A device that compiles slowly takes it in many
+    /// launches of small kernels.
     pub fn run(&mut self, program: &[Vec<Op>], allowed: Failures) -> Vec<Vec<Outcome>> {
-        if !self.site.compiles_slowly() {
-            let kernels = &self.site.kernels;
-            return self.run_with(program, allowed, |l| {
+        let kernels = &self.site.kernels;
+        let outcomes = if self.site.compiles_slowly() {
+            self.launch_steps(program, &[MALLOCS, CALLOCS, RESIZES], |l, part| {
+                let (pool, config, ops, starts) = (l.pool, l.config, &l.ops, &l.starts);
+                let (slots, outcomes, clock) = (l.slots, &l.outcomes, l.clock);
+                match part {
+                    CALLOCS => {
+                        kernels.step_callocs(pool, config, ops, starts, slots, outcomes, clock)
+                    }
+                    RESIZES => {
+                        kernels.step_resizes(pool, config, ops, starts, slots, outcomes, clock)
+                    }
+                    _ => kernels.step_mallocs(pool, config, ops, starts, slots, outcomes, clock),
+                }
+            })
+        } else {
+            self.launch(program, |l| {
                 let (ops, starts, slots) = (&l.ops, &l.starts, l.slots);
                 kernels.run_programs(l.pool, l.config, ops, starts, slots, &l.outcomes, l.clock)
-            });
-        }
-        let mut outcomes: Vec<Vec<Outcome>> = vec![Vec::new(); program.len()];
-        let left = |outcomes: &[Vec<Outcome>]| {
-            let mut lanes = outcomes.iter().zip(program);
-            lanes.any(|(done, ops)| done.len() < ops.len())
+            })
         };
-        while left(&outcomes) {
-            for part in [Part::Mallocs, Part::Callocs, Part::Resizes] {
-                let lanes = program.iter().zip(&outcomes);
-                let next: Vec<Vec<Op>> = lanes
-                    .map(|(ops, done)| {
-                        let ops = ops[done.len()..].iter();
-                        ops.take_while(|op| part.has(op.kind)).copied().collect()
-                    })
-                    .collect();
-                if next.iter().any(|ops| !ops.is_empty()) {
-                    let done = self.run_part(&next, part);
-                    for (all, done) in outcomes.iter_mut().zip(done) {
-                        all.extend(done);
-                    }
-                }
-            }
-        }
         self.judge(program, &outcomes, allowed);
         outcomes
-    }
-
-    fn run_part(&self, program: &[Vec<Op>], part: Part) -> Vec<Vec<Outcome>> {
-        let kernels = &self.site.kernels;
-        self.launch(program, |l| {
-            let (pool, config, ops, starts) = (l.pool, l.config, &l.ops, &l.starts);
-            let (slots, outcomes, clock) = (l.slots, &l.outcomes, l.clock);
-            match part {
-                Part::Mallocs => {
-                    kernels.run_mallocs(pool, config, ops, starts, slots, outcomes, clock)
-                }
-                Part::Callocs => {
-                    kernels.run_callocs(pool, config, ops, starts, slots, outcomes, clock)
-                }
-                Part::Resizes => {
-                    kernels.run_resizes(pool, config, ops, starts, slots, outcomes, clock)
-                }
-            }
-        })
     }
 
     /// Frees the blocks in these slots, spread over `lanes` lanes.

@@ -17,59 +17,111 @@ pub const COUNTS: usize = 3;
 /// What an empty box holds.
 pub const EMPTY: u32 = u32::MAX;
 
-/// Each lane, for `rounds` rounds and up to two more: allocates a block of `least` to `least + range`
-/// bytes, writes it, puts it into a box, and checks and frees the block that was in the box before,
-/// whoever put it there. With no rounds, lane `i` empties box `i` instead.
+/// What the lanes do in all rounds: allocate blocks of `least` to `least + range` bytes.
 ///
 /// `least` is at least 8: a block carries its own size and stamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, HeapData)]
+#[repr(C)]
+pub struct Plan {
+    /// The smallest block, in bytes.
+    pub least: u32,
+    /// How many bytes more the largest has.
+    pub range: u32,
+    /// Makes the sizes and the order of boxes.
+    pub seed: u32,
+}
+
+/// Each lane, for `rounds` rounds and up to two more: allocates a block, writes it, puts it into a
+/// box, and checks and frees the block that was in the box before, whoever put it there.
 #[kernel(allocators = all)]
 pub fn hand_over<A: DeviceAlloc>(
     heap: Heap<A>,
     boxes: &[AtomicWord],
     counts: &[AtomicWord],
+    plan: Plan,
     rounds: u32,
-    least: u32,
-    range: u32,
-    seed: u32,
+) {
+    // Some lanes go on when others have left the loop.
+    for round in 0..rounds_of(rounds, thread::index()) {
+        exchange(heap, boxes, counts, plan, round, true);
+    }
+}
+
+/// [`hand_over`] for one round, without a loop around the allocator's code.
+#[kernel(allocators = all)]
+pub fn hand_over_once<A: DeviceAlloc>(
+    heap: Heap<A>,
+    boxes: &[AtomicWord],
+    counts: &[AtomicWord],
+    plan: Plan,
+    rounds: u32,
+    round: u32,
+) {
+    if round < rounds_of(rounds, thread::index()) {
+        exchange(heap, boxes, counts, plan, round, true);
+    }
+}
+
+/// After [`hand_over`]: lane `i` checks and frees what is in box `i`.
+#[kernel(allocators = all)]
+pub fn empty_boxes<A: DeviceAlloc>(
+    heap: Heap<A>,
+    boxes: &[AtomicWord],
+    counts: &[AtomicWord],
+    plan: Plan,
+) {
+    exchange(heap, boxes, counts, plan, 0, false);
+}
+
+/// Rounds of a lane, if all have `rounds` at least.
+#[inline(always)]
+pub fn rounds_of(rounds: u32, lane: u32) -> u32 {
+    rounds + lane % 3
+}
+
+/// Puts a new block, or nothing, into a box; receives what was in it.
+#[inline(always)]
+fn exchange<A: DeviceAlloc>(
+    heap: Heap<A>,
+    boxes: &[AtomicWord],
+    counts: &[AtomicWord],
+    plan: Plan,
+    round: u32,
+    allocates: bool,
 ) {
     let lane = thread::index();
-    let empties = rounds == 0;
-    // Some lanes go on when others have left the loop.
-    let turns = if empties { 1 } else { rounds + lane % 3 };
-    for turn in 0..turns {
-        let dice = hash(seed ^ hash(lane.wrapping_mul(0x1_0001) ^ turn));
-        let mut at = lane as usize;
-        let mut mine = EMPTY;
-        if !empties {
-            at = (dice >> 8) as usize % boxes.len();
-            let size = least + dice % (range + 1);
-            match heap.malloc(layout::bytes(size as usize)) {
-                Ok(ptr) => {
-                    let memory = heap.words();
-                    memory.write(ptr.word(), size);
-                    memory.write(ptr.word() + 1, dice);
-                    fill(heap, ptr, 2, size / 4, dice);
-                    mine = ptr.granule();
-                }
-                Err(_) => {
-                    counts[FAILED].fetch_add(1);
-                }
+    let dice = hash(plan.seed ^ hash(lane.wrapping_mul(0x1_0001) ^ round));
+    let mut at = lane as usize;
+    let mut mine = EMPTY;
+    if allocates {
+        at = (dice >> 8) as usize % boxes.len();
+        let size = plan.least + dice % (plan.range + 1);
+        match heap.malloc(layout::bytes(size as usize)) {
+            Ok(ptr) => {
+                let memory = heap.words();
+                memory.write(ptr.word(), size);
+                memory.write(ptr.word() + 1, dice);
+                fill(heap, ptr, 2, size / 4, dice);
+                mine = ptr.granule();
+            }
+            Err(_) => {
+                counts[FAILED].fetch_add(1);
             }
         }
-        let mut got = EMPTY;
-        if at < boxes.len() && (empties || mine != EMPTY) {
-            let seen = boxes[at].load();
-            heap.words().release();
-            // Its own block if another lane was faster.
-            got = mine;
-            if boxes[at].compare_exchange(seen, mine) == seen {
-                got = seen;
-            }
-            heap.words().acquire();
+    }
+    let mut got = EMPTY;
+    if at < boxes.len() && (!allocates || mine != EMPTY) {
+        let seen = boxes[at].load();
+        heap.words().release();
+        // Its own block if another lane was faster.
+        got = mine;
+        if boxes[at].compare_exchange(seen, mine) == seen {
+            got = seen;
         }
-        if got != EMPTY {
-            receive(heap, counts, got, least, range);
-        }
+        heap.words().acquire();
+    }
+    if got != EMPTY {
+        receive(heap, counts, got, plan.least, plan.range);
     }
 }
 

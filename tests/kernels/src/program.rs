@@ -92,12 +92,11 @@ pub struct Outcome {
     pub end: u32,
 }
 
-/// Kinds of actions that a kernel is compiled for, a set of bits: [`MALLOC`] and [`ARRAY`], [`CHECK`]
-/// and [`FREE`].
+/// Actions that a kernel is compiled for, a set of bits: [`MALLOC`], [`ARRAY`], [`FREE`].
 const MALLOCS: u32 = 1;
-/// [`CALLOC`] and [`CHECK`].
+/// [`CALLOC`].
 const CALLOCS: u32 = 2;
-/// [`REALLOC`] and [`CHECK`].
+/// [`REALLOC`].
 const RESIZES: u32 = 4;
 
 /// Carries out a program: lane `i` takes the actions `starts[i]..starts[i + 1]`.
@@ -112,13 +111,23 @@ pub fn run_programs<A: DeviceAlloc>(
     outcomes: &mut [Outcome],
     clock: &[AtomicWord],
 ) {
-    run_lane::<A, { MALLOCS | CALLOCS | RESIZES }>(heap, ops, starts, slots, outcomes, clock);
+    let lane = thread::index() as usize;
+    if lane + 1 < starts.len() {
+        for i in starts[lane]..starts[lane + 1] {
+            act::<A, { MALLOCS | CALLOCS | RESIZES }>(
+                heap, i as usize, ops, slots, outcomes, clock,
+            );
+        }
+    }
 }
 
-/// [`run_programs`] for actions [`MALLOC`], [`ARRAY`], [`FREE`] and [`CHECK`] alone. Drivers that
-/// compile slowly, or badly what is large, get small kernels.
+/// [`run_programs`] for one action of each lane that has any, [`MALLOC`], [`ARRAY`], [`FREE`] or
+/// [`CHECK`].
+///
+/// SwiftShader takes time exponential in the branches of a loop's body: for it a program is a launch
+/// of one of these small kernels for each action, with no loop around an allocator's code.
 #[kernel(allocators = all)]
-pub fn run_mallocs<A: DeviceAlloc>(
+pub fn step_mallocs<A: DeviceAlloc>(
     heap: Heap<A>,
     ops: &[Op],
     starts: &[u32],
@@ -126,12 +135,12 @@ pub fn run_mallocs<A: DeviceAlloc>(
     outcomes: &mut [Outcome],
     clock: &[AtomicWord],
 ) {
-    run_lane::<A, MALLOCS>(heap, ops, starts, slots, outcomes, clock);
+    step::<A, MALLOCS>(heap, ops, starts, slots, outcomes, clock);
 }
 
-/// [`run_programs`] for actions [`CALLOC`] and [`CHECK`] alone.
+/// [`step_mallocs`] for actions [`CALLOC`] and [`CHECK`].
 #[kernel(allocators = all)]
-pub fn run_callocs<A: DeviceAlloc>(
+pub fn step_callocs<A: DeviceAlloc>(
     heap: Heap<A>,
     ops: &[Op],
     starts: &[u32],
@@ -139,12 +148,12 @@ pub fn run_callocs<A: DeviceAlloc>(
     outcomes: &mut [Outcome],
     clock: &[AtomicWord],
 ) {
-    run_lane::<A, CALLOCS>(heap, ops, starts, slots, outcomes, clock);
+    step::<A, CALLOCS>(heap, ops, starts, slots, outcomes, clock);
 }
 
-/// [`run_programs`] for actions [`REALLOC`] and [`CHECK`] alone.
+/// [`step_mallocs`] for actions [`REALLOC`] and [`CHECK`].
 #[kernel(allocators = all)]
-pub fn run_resizes<A: DeviceAlloc>(
+pub fn step_resizes<A: DeviceAlloc>(
     heap: Heap<A>,
     ops: &[Op],
     starts: &[u32],
@@ -152,12 +161,12 @@ pub fn run_resizes<A: DeviceAlloc>(
     outcomes: &mut [Outcome],
     clock: &[AtomicWord],
 ) {
-    run_lane::<A, RESIZES>(heap, ops, starts, slots, outcomes, clock);
+    step::<A, RESIZES>(heap, ops, starts, slots, outcomes, clock);
 }
 
-/// [`run_mallocs`] on a counting heap.
+/// [`step_mallocs`] on a counting heap.
 #[kernel(allocators = Counted<all>)]
-pub fn run_counted<A: DeviceAlloc>(
+pub fn step_counted<A: DeviceAlloc>(
     heap: Heap<A>,
     ops: &[Op],
     starts: &[u32],
@@ -165,12 +174,12 @@ pub fn run_counted<A: DeviceAlloc>(
     outcomes: &mut [Outcome],
     clock: &[AtomicWord],
 ) {
-    run_lane::<A, MALLOCS>(heap, ops, starts, slots, outcomes, clock);
+    step::<A, MALLOCS>(heap, ops, starts, slots, outcomes, clock);
 }
 
-/// The part of the calling lane in a program of actions of these kinds.
+/// Carries out the calling lane's first action, of one of these kinds.
 #[inline(always)]
-fn run_lane<A: DeviceAlloc, const KINDS: u32>(
+fn step<A: DeviceAlloc, const KINDS: u32>(
     heap: Heap<A>,
     ops: &[Op],
     starts: &[u32],
@@ -179,55 +188,67 @@ fn run_lane<A: DeviceAlloc, const KINDS: u32>(
     clock: &[AtomicWord],
 ) {
     let lane = thread::index() as usize;
-    if lane + 1 < starts.len() {
-        for i in starts[lane]..starts[lane + 1] {
-            let op = ops[i as usize];
-            let before = slots[op.slot as usize];
-            let begin = clock[0].fetch_add(1);
-            let mut after = before;
-            let mut code = if before.ptr.is_null() { EMPTY } else { TAKEN };
-            if op.kind <= ARRAY {
-                if code == EMPTY {
-                    after.size = op.size;
-                    after.align = op.align;
-                    // The clock never stands still: no other block has this stamp.
-                    after.stamp = begin;
-                    if op.kind == ARRAY {
-                        after.size = op.size.wrapping_mul(ELEMENT_BYTES);
-                        after.align = 16;
-                    }
-                    code = obtain::<A, KINDS>(heap, op, &mut after.ptr);
-                    if code == OK {
-                        fill(heap, after.ptr, 0, words_of(after.size), after.stamp);
-                    }
-                }
-            } else if code == TAKEN {
-                code = OK;
-                if !whole(heap, before) {
-                    code = DAMAGED;
-                } else if KINDS & MALLOCS != 0 && op.kind == FREE {
-                    // SAFETY: the slot holds a live block with this layout, and no other lane uses
-                    // the slot.
-                    unsafe { heap.free(before.ptr, layout_of(before)) };
-                    after.ptr = DevicePtr::NULL;
-                } else if KINDS & RESIZES != 0 && op.kind == REALLOC {
-                    code = resize(heap, before, op.size, &mut after.ptr);
-                    if code == OK {
-                        after.size = op.size;
-                        after.stamp = begin;
-                        fill(heap, after.ptr, 0, words_of(after.size), after.stamp);
-                    }
-                }
+    if lane + 1 < starts.len() && starts[lane] < starts[lane + 1] {
+        act::<A, KINDS>(heap, starts[lane] as usize, ops, slots, outcomes, clock);
+    }
+}
+
+/// Carries out action `i`, of one of these kinds.
+#[inline(always)]
+fn act<A: DeviceAlloc, const KINDS: u32>(
+    heap: Heap<A>,
+    i: usize,
+    ops: &[Op],
+    slots: &mut [Slot],
+    outcomes: &mut [Outcome],
+    clock: &[AtomicWord],
+) {
+    let op = ops[i];
+    let before = slots[op.slot as usize];
+    let begin = clock[0].fetch_add(1);
+    let mut after = before;
+    let mut code = if before.ptr.is_null() { EMPTY } else { TAKEN };
+    if op.kind <= ARRAY {
+        if code == EMPTY {
+            after.size = op.size;
+            after.align = op.align;
+            // The clock never stands still: no other block has this stamp.
+            after.stamp = begin;
+            if op.kind == ARRAY {
+                after.size = op.size.wrapping_mul(ELEMENT_BYTES);
+                after.align = 16;
             }
-            slots[op.slot as usize] = after;
-            outcomes[i as usize] = Outcome {
-                code,
-                granule: after.ptr.granule(),
-                begin,
-                end: clock[0].fetch_add(1),
-            };
+            code = obtain::<A, KINDS>(heap, op, &mut after.ptr);
+            if code == OK {
+                fill(heap, after.ptr, 0, words_of(after.size), after.stamp);
+            }
+        }
+    } else if code == TAKEN {
+        code = if op.kind == CHECK { OK } else { UNKNOWN };
+        if !whole(heap, before) {
+            code = DAMAGED;
+        } else if KINDS & MALLOCS != 0 && op.kind == FREE {
+            // SAFETY: the slot holds a live block with this layout, and no other lane uses the
+            // slot.
+            unsafe { heap.free(before.ptr, layout_of(before)) };
+            after.ptr = DevicePtr::NULL;
+            code = OK;
+        } else if KINDS & RESIZES != 0 && op.kind == REALLOC {
+            code = resize(heap, before, op.size, &mut after.ptr);
+            if code == OK {
+                after.size = op.size;
+                after.stamp = begin;
+                fill(heap, after.ptr, 0, words_of(after.size), after.stamp);
+            }
         }
     }
+    slots[op.slot as usize] = after;
+    outcomes[i] = Outcome {
+        code,
+        granule: after.ptr.granule(),
+        begin,
+        end: clock[0].fetch_add(1),
+    };
 }
 
 /// The layout of a slot's block.

@@ -47,8 +47,8 @@ pub struct VecOutcome {
     pub capacity: u32,
 }
 
-/// Each lane `i` carries out the actions `starts[i]..starts[i + 1]` on vector `i`: all but [`RESERVE`]
-/// and [`FREE`].
+/// Each lane `i` carries out action `starts[i]` on vector `i`, unless that is `starts[i + 1]`: any but
+/// [`RESERVE`] and [`FREE`].
 #[kernel(allocators = all)]
 pub fn use_vectors<A: DeviceAlloc>(
     heap: Heap<A>,
@@ -60,8 +60,9 @@ pub fn use_vectors<A: DeviceAlloc>(
     let lane = thread::index() as usize;
     if lane < vectors.len() {
         let mut vector = vectors[lane];
-        for i in starts[lane]..starts[lane + 1] {
-            let op = ops[i as usize];
+        let i = starts[lane] as usize;
+        if i < starts[lane + 1] as usize {
+            let op = ops[i];
             let mut result = Ok(());
             let mut value = 0;
             if op.kind == PUSH {
@@ -81,7 +82,7 @@ pub fn use_vectors<A: DeviceAlloc>(
             } else if op.kind == TRUNCATE {
                 vector.truncate(op.index);
             }
-            outcomes[i as usize] = outcome(result, value, vector);
+            outcomes[i] = outcome(result, value, vector);
         }
         vectors[lane] = vector;
     }
@@ -99,15 +100,16 @@ pub fn size_vectors<A: DeviceAlloc>(
     let lane = thread::index() as usize;
     if lane < vectors.len() {
         let mut vector = vectors[lane];
-        for i in starts[lane]..starts[lane + 1] {
-            let op = ops[i as usize];
+        let i = starts[lane] as usize;
+        if i < starts[lane + 1] as usize {
+            let op = ops[i];
             let mut result = Ok(());
             if op.kind == RESERVE {
                 result = vector.reserve(heap, op.value);
             } else if op.kind == FREE {
                 vector.free(heap);
             }
-            outcomes[i as usize] = outcome(result, 0, vector);
+            outcomes[i] = outcome(result, 0, vector);
         }
         vectors[lane] = vector;
     }
@@ -127,8 +129,8 @@ fn outcome(result: Result<(), AllocError>, value: u32, vector: HeapVec<u32>) -> 
     }
 }
 
-/// Moves vectors into vectors: lane `i` appends `inners[starts[i]..starts[i + 1]]` to `outers[i]` and
-/// leaves empty ones in their places, up to the first that does not fit.
+/// Moves a vector into a vector: lane `i` appends `inners[first + i]` to `outers[i]` and leaves an
+/// empty one in its place.
 ///
 /// # Errors
 /// As `HeapVec::push`.
@@ -137,23 +139,20 @@ pub fn nest<A: DeviceAlloc>(
     heap: Heap<A>,
     outers: &mut [HeapVec<HeapVec<u32>>],
     inners: &mut [HeapVec<u32>],
-    starts: &[u32],
+    first: u32,
 ) -> Result<(), AllocError> {
     let lane = thread::index() as usize;
-    let mut result = Ok(());
     if lane < outers.len() {
+        let inner = first as usize + lane;
         let mut outer = outers[lane];
-        for i in starts[lane]..starts[lane + 1] {
-            if result.is_ok() {
-                result = outer.push(heap, inners[i as usize]);
-                if result.is_ok() {
-                    inners[i as usize] = HeapVec::new();
-                }
-            }
-        }
+        let result = outer.push(heap, inners[inner]);
         outers[lane] = outer;
+        if result.is_ok() {
+            inners[inner] = HeapVec::new();
+        }
+        return result;
     }
-    result
+    Ok(())
 }
 
 /// Adds up all elements of all vectors in `outers[i]`, in lane `i`, and frees all of them.

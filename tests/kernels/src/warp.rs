@@ -27,14 +27,14 @@ pub struct Row {
 /// The code of a lane that did not call.
 pub const ABSENT: u32 = 1000;
 
-/// The lanes of a warp together: `rounds` times malloc, write, check and free; then malloc once more
-/// and keep it, and one block for all of them. Lane `i` asks for `size + i % 3 * spread` bytes. Lanes
-/// whose index leaves the rest `absent` when divided by 4 do not call.
+/// The lanes of a warp together: malloc, write and check, and unless they keep the block, free. Lane
+/// `i` asks for `size + i % 3 * spread` bytes. Lanes whose index leaves the rest `absent` when
+/// divided by 4 do not call.
 #[kernel(allocators = all)]
 pub fn warp_calls<A: DeviceAlloc>(
     heap: Heap<A>,
     rows: &mut [Row],
-    rounds: u32,
+    keep: u32,
     size: u32,
     spread: u32,
     absent: u32,
@@ -53,35 +53,45 @@ pub fn warp_calls<A: DeviceAlloc>(
             row.code = OK;
             let words = words_of(row.size);
             let layout = layout::bytes(row.size as usize);
-            for round in 0..rounds + 1 {
-                row.kept = DevicePtr::NULL;
-                // SAFETY: whichever lanes are here call.
-                match unsafe { heap.malloc_warp(layout) } {
-                    Ok(ptr) => {
-                        row.kept = ptr;
-                        fill(heap, ptr, 0, words, row.stamp);
-                        if !intact(heap, ptr, 0, words, words, row.stamp) {
-                            row.code = DAMAGED;
-                        }
-                    }
-                    Err(error) => row.code = error.code(),
-                }
-                if round < rounds {
-                    // SAFETY: the block is this lane's, or null; whichever lanes are here call.
-                    unsafe { heap.free_warp(row.kept, layout) };
-                }
-            }
-            let shared = layout::bytes(thread::warp_width() as usize * 4);
-            // SAFETY: whichever lanes are here call, all with the same layout.
-            match unsafe { heap.malloc_shared(shared) } {
+            // SAFETY: whichever lanes are here call.
+            match unsafe { heap.malloc_warp(layout) } {
                 Ok(ptr) => {
-                    row.shared = ptr;
-                    let at = ptr.word() + row.lane as usize;
-                    heap.words().write(at, row.stamp);
+                    row.kept = ptr;
+                    fill(heap, ptr, 0, words, row.stamp);
+                    if !intact(heap, ptr, 0, words, words, row.stamp) {
+                        row.code = DAMAGED;
+                    }
                 }
                 Err(error) => row.code = error.code(),
             }
+            if keep == 0 {
+                // SAFETY: the block is this lane's, or null; whichever lanes are here call.
+                unsafe { heap.free_warp(row.kept, layout) };
+                row.kept = DevicePtr::NULL;
+            }
         }
         rows[index as usize] = row;
+    }
+}
+
+/// One block for the lanes of a warp that call: those that called before. Each writes its word of it.
+#[kernel(allocators = all)]
+pub fn warp_shares<A: DeviceAlloc>(heap: Heap<A>, rows: &mut [Row]) {
+    let index = thread::index() as usize;
+    if index < rows.len() {
+        let mut row = rows[index];
+        if row.code != ABSENT {
+            let layout = layout::bytes(thread::warp_width() as usize * 4);
+            // SAFETY: whichever lanes are here call, all with the same layout.
+            match unsafe { heap.malloc_shared(layout) } {
+                Ok(ptr) => {
+                    row.shared = ptr;
+                    heap.words()
+                        .write(ptr.word() + row.lane as usize, row.stamp);
+                }
+                Err(error) => row.code = error.code(),
+            }
+            rows[index] = row;
+        }
     }
 }

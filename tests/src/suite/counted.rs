@@ -1,7 +1,7 @@
 //! `Counted` and statistics read in kernels.
 
 use super::{ROOMY, Subject};
-use crate::heap::{Failures, free, op};
+use crate::heap::{Failures, MALLOCS, free, op};
 use crate::{Site, TestHeap};
 use warpheap_api::host::{DeviceVec, LaunchConfig};
 use warpheap_test_kernels::program::Op;
@@ -11,12 +11,13 @@ use warpheap_test_kernels::program::Op;
 pub fn exact_counts<A: Subject>(site: &Site) {
     let (lanes, each) = (500, 5);
     let mut heap = TestHeap::<A::Counted>::new(site, ROOMY, lanes * each);
-    let kernels = site.kernels.clone();
+    let kernels = &site.kernels;
     let run = |heap: &mut TestHeap<'_, A::Counted>, program: &[Vec<Op>]| {
-        heap.run_with(program, Failures::None, |l| {
+        let outcomes = heap.launch_steps(program, &[MALLOCS], |l, _| {
             let (ops, starts, slots) = (&l.ops, &l.starts, l.slots);
-            kernels.run_counted(l.pool, l.config, ops, starts, slots, &l.outcomes, l.clock)
+            kernels.step_counted(l.pool, l.config, ops, starts, slots, &l.outcomes, l.clock)
         });
+        heap.judge(program, &outcomes, Failures::None);
     };
     let size = |lane: usize, i: usize| ((lane * 13 + i * 300) % 900) as u64;
     let program: Vec<Vec<Op>> = (0..lanes)

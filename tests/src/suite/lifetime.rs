@@ -4,7 +4,7 @@ use super::{ROOMY, Subject, tight, usable};
 use crate::heap::{Failures, free, malloc, realloc};
 use crate::{Site, TestHeap};
 use warpheap_api::host::{DeviceVec, LaunchConfig, Pool};
-use warpheap_test_kernels::handover::{COUNTS, DAMAGED, EMPTY, FAILED, RECEIVED};
+use warpheap_test_kernels::handover::{COUNTS, DAMAGED, EMPTY, FAILED, Plan, RECEIVED, rounds_of};
 use warpheap_test_kernels::program::Op;
 
 /// What a launch leaves is there in the next ones, whatever else they do.
@@ -82,18 +82,29 @@ pub fn hand_over<A: Subject>(
         grid_dim: lanes.div_ceil(96),
         block_dim: lanes.min(96),
     };
-    for (lanes, rounds) in [(lanes, rounds), (boxes_number, 0)] {
-        let kernels = &site.kernels;
-        let result = kernels.hand_over(pool, shape(lanes), &boxes, &counts, rounds, 16, 300, seed);
-        if let Err(error) = result {
-            panic!("{} on {}: {error}", A::NAME, device.info().name);
-        }
+    let plan = Plan {
+        least: 16,
+        range: 300,
+        seed,
+    };
+    let kernels = &site.kernels;
+    let mut launches = Vec::new();
+    if site.compiles_slowly() {
+        launches.extend((0..rounds + 2).map(|round| {
+            kernels.hand_over_once_launch(pool, shape(lanes), &boxes, &counts, plan, rounds, round)
+        }));
+    } else {
+        launches.push(kernels.hand_over_launch(pool, shape(lanes), &boxes, &counts, plan, rounds));
+    }
+    launches.push(kernels.empty_boxes_launch(pool, shape(boxes_number), &boxes, &counts, plan));
+    if let Err(error) = device.run_all(&launches) {
+        panic!("{} on {}: {error}", A::NAME, device.info().name);
     }
     let counts = counts.to_vec().expect("counts");
     assert_eq!(counts[DAMAGED], 0, "{}: damaged blocks", A::NAME);
     // As the kernel counts: whole blocks of lanes, of which every third does one or two rounds more.
     let all: u32 = (0..shape(lanes).grid_dim * shape(lanes).block_dim)
-        .map(|lane| rounds + lane % 3)
+        .map(|lane| rounds_of(rounds, lane))
         .sum();
     assert_eq!(
         counts[RECEIVED] + counts[FAILED],

@@ -35,34 +35,40 @@ use warpheap_test_kernels as kernels;
 pub trait Subject:
     HostAlloc
     + kernels::program::RunProgramsEntry
-    + kernels::program::RunMallocsEntry
-    + kernels::program::RunCallocsEntry
-    + kernels::program::RunResizesEntry
+    + kernels::program::StepMallocsEntry
+    + kernels::program::StepCallocsEntry
+    + kernels::program::StepResizesEntry
     + kernels::handover::HandOverEntry
+    + kernels::handover::HandOverOnceEntry
+    + kernels::handover::EmptyBoxesEntry
     + kernels::warp::WarpCallsEntry
+    + kernels::warp::WarpSharesEntry
     + kernels::vectors::UseVectorsEntry
     + kernels::vectors::SizeVectorsEntry
     + kernels::vectors::NestEntry
     + kernels::vectors::SumNestedEntry
 {
     /// The allocator with counts.
-    type Counted: kernels::program::RunCountedEntry + kernels::counts::ReadCountsEntry;
+    type Counted: kernels::program::StepCountedEntry + kernels::counts::ReadCountsEntry;
 }
 
 impl<A> Subject for A
 where
     A: HostAlloc
         + kernels::program::RunProgramsEntry
-        + kernels::program::RunMallocsEntry
-        + kernels::program::RunCallocsEntry
-        + kernels::program::RunResizesEntry
+        + kernels::program::StepMallocsEntry
+        + kernels::program::StepCallocsEntry
+        + kernels::program::StepResizesEntry
         + kernels::handover::HandOverEntry
+        + kernels::handover::HandOverOnceEntry
+        + kernels::handover::EmptyBoxesEntry
         + kernels::warp::WarpCallsEntry
+        + kernels::warp::WarpSharesEntry
         + kernels::vectors::UseVectorsEntry
         + kernels::vectors::SizeVectorsEntry
         + kernels::vectors::NestEntry
         + kernels::vectors::SumNestedEntry,
-    Counted<A>: kernels::program::RunCountedEntry + kernels::counts::ReadCountsEntry,
+    Counted<A>: kernels::program::StepCountedEntry + kernels::counts::ReadCountsEntry,
 {
     type Counted = Counted<A>;
 }

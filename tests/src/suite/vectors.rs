@@ -32,8 +32,8 @@ impl<'s, A: Subject> Vectors<'s, A> {
         }
     }
 
-    /// Runs the actions of each lane and compares what came of them with ordinary vectors. As often
-    /// as the kind of actions changes there is another launch.
+    /// Runs the actions of each lane and compares what came of them with ordinary vectors. Each launch
+    /// takes one action of every lane whose next one is of a kind.
     fn run(&mut self, program: &[Vec<VecOp>]) -> Vec<Vec<VecOutcome>> {
         let mut all: Vec<Vec<VecOutcome>> = vec![Vec::new(); program.len()];
         let mut sizes = false;
@@ -48,7 +48,7 @@ impl<'s, A: Subject> Vectors<'s, A> {
                 .map(|(ops, done)| {
                     let fits = |op: &&VecOp| matches!(op.kind, RESERVE | FREE) == sizes;
                     let left = ops[done.len()..].iter();
-                    left.take_while(fits).copied().collect()
+                    left.take(1).filter(fits).copied().collect()
                 })
                 .collect();
             if next.iter().any(|ops| !ops.is_empty()) {
@@ -236,25 +236,26 @@ pub fn nested<A: Subject>(site: &Site) {
         })
         .collect();
     vectors.run(&fill);
-    let sums: Vec<u32> = vectors
-        .model
-        .chunks(each)
-        .map(|inners| inners.iter().flatten().sum())
+    let inners = |lane| vectors.model.iter().skip(lane).step_by(lanes);
+    let sums: Vec<u32> = (0..lanes)
+        .map(|lane| inners(lane).flatten().sum())
         .collect();
     let pool = &vectors.pool;
     let outers = DeviceVec::<HeapVec<HeapVec<u32>>>::zeroed(device, lanes).expect("vectors");
-    let starts: Vec<u32> = (0..=lanes as u32).map(|lane| lane * each as u32).collect();
-    let starts = DeviceVec::from_slice(device, &starts).expect("starts");
     let config = LaunchConfig {
         grid_dim: 2,
         block_dim: 48,
     };
     let found = DeviceVec::<u32>::zeroed(device, lanes).expect("sums");
     let kernels = &site.kernels;
-    let nested = kernels.nest(pool, config, &outers, &vectors.vectors, &starts);
-    let summed = nested.and_then(|_| kernels.sum_nested(pool, config, &outers, &found));
-    if let Err(error) = summed {
-        panic!("{} on {}: {error}", A::NAME, device.info().name);
+    let mut launches: Vec<_> = (0..each)
+        .map(|k| kernels.nest_launch(pool, config, &outers, &vectors.vectors, (k * lanes) as u32))
+        .collect();
+    launches.push(kernels.sum_nested_launch(pool, config, &outers, &found));
+    for launch in launches {
+        if let Err(error) = launch.run() {
+            panic!("{} on {}: {error}", A::NAME, device.info().name);
+        }
     }
     assert_eq!(found.to_vec().expect("sums"), sums, "{}", A::NAME);
     if A::CAPS.frees {
@@ -268,31 +269,34 @@ pub fn nested<A: Subject>(site: &Site) {
 pub fn kernel_runs_out<A: Subject>(site: &Site) {
     let device = &site.device;
     let pool = device.reserve::<A>(tight::<A>()).expect("the heap is made");
+    let lanes = 64;
     // Of 12 bytes each: twice as many as there is room for.
-    let count = (usable(&pool) / 6) as u32;
-    let outers = DeviceVec::<HeapVec<HeapVec<u32>>>::zeroed(device, 1).expect("vectors");
-    let inners = DeviceVec::<HeapVec<u32>>::zeroed(device, count as usize).expect("vectors");
-    let starts = DeviceVec::from_slice(device, &[0, count]).expect("starts");
-    let one = LaunchConfig {
-        grid_dim: 1,
-        block_dim: 1,
+    let most = (usable(&pool) / 6) as usize / lanes;
+    let outers = DeviceVec::<HeapVec<HeapVec<u32>>>::zeroed(device, lanes).expect("vectors");
+    let inners = DeviceVec::<HeapVec<u32>>::zeroed(device, lanes).expect("vectors");
+    let shape = LaunchConfig {
+        grid_dim: 2,
+        block_dim: 48,
     };
-    match site.kernels.nest(&pool, one, &outers, &inners, &starts) {
-        Err(DeviceError::Kernel(failure)) => {
-            assert_eq!((failure.lanes, failure.by_cause), (1, [1, 0, 0]));
-            assert_eq!((failure.block, failure.lane), (0, 0));
+    let nest = |_| site.kernels.nest(&pool, shape, &outers, &inners, 0).err();
+    match (0..most).find_map(nest) {
+        Some(DeviceError::Kernel(failure)) => {
+            let [exhausted, contended, unsupported] = failure.by_cause;
+            assert_eq!((exhausted + contended, unsupported), (failure.lanes, 0));
+            assert!(exhausted > 0 && failure.lanes <= lanes as u32, "{failure}");
+            assert!(
+                failure.block * 48 + failure.lane < lanes as u32,
+                "{failure}"
+            );
         }
-        other => panic!("{}: {other:?} for {count} vectors", A::NAME),
+        other => panic!("{}: {other:?} for {most} vectors each", A::NAME),
     }
-    let sums = DeviceVec::from_slice(device, &[1u32]).expect("sums");
+    let sums = DeviceVec::from_slice(device, &vec![1u32; lanes]).expect("sums");
     site.kernels
-        .sum_nested(&pool, one, &outers, &sums)
+        .sum_nested(&pool, shape, &outers, &sums)
         .expect("nothing is allocated");
-    assert_eq!(
-        sums.to_vec().expect("sums"),
-        [0],
-        "empty vectors, all of them"
-    );
+    let sums = sums.to_vec().expect("sums");
+    assert_eq!(sums, vec![0; lanes], "empty vectors, all of them");
     if A::CAPS.frees {
         let usage = pool.stats().expect("stats").usage;
         assert_eq!(usage.used_bytes, 0, "all vectors were freed: {usage:?}");

@@ -69,10 +69,11 @@ pub fn call<A: Subject>(
         grid_dim: (lanes as u32).div_ceil(80),
         block_dim: 80,
     };
-    let result = site
-        .kernels
-        .warp_calls(pool, config, &rows, rounds, size, spread, absent);
-    if let Err(error) = result {
+    let kernels = &site.kernels;
+    let calls = |keep| kernels.warp_calls_launch(pool, config, &rows, keep, size, spread, absent);
+    let mut launches: Vec<_> = (0..rounds).map(|_| calls(0)).collect();
+    launches.extend([calls(1), kernels.warp_shares_launch(pool, config, &rows)]);
+    if let Err(error) = site.device.run_all(&launches) {
         panic!("{} on {}: {error}", A::NAME, device.info().name);
     }
     let rows = rows.to_vec().expect("rows");
