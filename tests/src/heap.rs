@@ -148,7 +148,7 @@ impl<'s, A: HostAlloc> TestHeap<'s, A> {
             pool: &self.pool,
             config: LaunchConfig {
                 grid_dim: lanes.div_ceil(self.block_dim).max(1),
-                block_dim: self.block_dim.min(lanes.max(1)),
+                block_dim: self.block_dim,
             },
             ops: DeviceVec::from_slice(device, &ops).expect("actions"),
             starts: DeviceVec::from_slice(device, &starts).expect("starts"),
