@@ -1,5 +1,7 @@
 //! Sets of lanes of one warp.
 
+use crate::select;
+
 /// A set of lanes of one warp, which may be up to 64 wide.
 ///
 /// Two words rather than one 64-bit integer, which some Vulkan devices do not have; where warps
@@ -17,68 +19,43 @@ impl LaneMask {
     /// No lanes.
     pub const EMPTY: LaneMask = LaneMask { lo: 0, hi: 0 };
 
+    /// All bits set for a lane of the second word, none for one of the first.
+    #[inline(always)]
+    const fn in_second(lane: u32) -> u32 {
+        (lane >> 5).wrapping_neg()
+    }
+
     /// The set of one lane.
     #[inline(always)]
     pub const fn only(lane: u32) -> Self {
-        if lane < 32 {
-            LaneMask {
-                lo: 1 << lane,
-                hi: 0,
-            }
-        } else {
-            LaneMask {
-                lo: 0,
-                hi: 1 << (lane & 31),
-            }
+        let (bit, second) = (1 << (lane & 31), Self::in_second(lane));
+        LaneMask {
+            lo: bit & !second,
+            hi: bit & second,
         }
     }
 
     /// The lanes before `lane`.
     #[inline(always)]
     pub const fn below(lane: u32) -> Self {
-        if lane < 32 {
-            LaneMask {
-                lo: (1 << lane) - 1,
-                hi: 0,
-            }
-        } else {
-            LaneMask {
-                lo: u32::MAX,
-                hi: (1 << (lane & 31)) - 1,
-            }
+        let (bits, second) = ((1 << (lane & 31)) - 1, Self::in_second(lane));
+        LaneMask {
+            lo: bits | second,
+            hi: bits & second,
         }
     }
 
     /// All lanes of a warp of `width` lanes, 1 to 64.
     #[inline(always)]
     pub const fn full(width: u32) -> Self {
-        if width < 32 {
-            LaneMask {
-                lo: (1 << width) - 1,
-                hi: 0,
-            }
-        } else if width == 32 {
-            LaneMask {
-                lo: u32::MAX,
-                hi: 0,
-            }
-        } else if width < 64 {
-            LaneMask {
-                lo: u32::MAX,
-                hi: (1 << (width - 32)) - 1,
-            }
-        } else {
-            LaneMask {
-                lo: u32::MAX,
-                hi: u32::MAX,
-            }
-        }
+        Self::below(width - 1).or(Self::only(width - 1))
     }
 
     /// Whether `lane` is in the set.
     #[inline(always)]
     pub const fn contains(self, lane: u32) -> bool {
-        let word = if lane < 32 { self.lo } else { self.hi };
+        let second = Self::in_second(lane);
+        let word = self.lo & !second | self.hi & second;
         (word >> (lane & 31)) & 1 != 0
     }
 
@@ -97,11 +74,11 @@ impl LaneMask {
     /// The lowest lane of the set; 64 if there is none.
     #[inline(always)]
     pub const fn first(self) -> u32 {
-        if self.lo != 0 {
-            self.lo.trailing_zeros()
-        } else {
-            32 + self.hi.trailing_zeros()
-        }
+        select(
+            self.lo != 0,
+            self.lo.trailing_zeros(),
+            32 + self.hi.trailing_zeros(),
+        )
     }
 
     /// Number of lanes of the set that are before `lane`.

@@ -12,7 +12,7 @@
 //! SPIR-V compiler cannot translate. The constructors here *saturate* instead: a layout whose size
 //! overflowed is one that no heap holds.
 
-use crate::{DevicePtr, HeapData};
+use crate::{DevicePtr, HeapData, select};
 use core::alloc::Layout;
 
 /// The greatest size a layout can name; what overflowing computations saturate to. No heap serves
@@ -29,9 +29,12 @@ pub const fn bytes(size: usize) -> Layout {
 /// an [`ABSURD`] request, which no allocator serves.
 #[inline(always)]
 pub const fn aligned(size: usize, align: usize) -> Layout {
-    let good = align != 0 && align & (align - 1) == 0 && align <= 0x1_0000 && size <= ABSURD;
-    let size = if good { size } else { ABSURD };
-    let align = if good { align } else { 1 };
+    let good = (align != 0)
+        & (align & align.wrapping_sub(1) == 0)
+        & (align <= 0x1_0000)
+        & (size <= ABSURD);
+    let size = select_size(good, size, ABSURD);
+    let align = select_size(good, align, 1);
     // SAFETY: align is a power of two and size, rounded up to it, does not exceed isize::MAX
     // because ABSURD is a multiple of the greatest alignment allowed here.
     unsafe { Layout::from_size_align_unchecked(size, align) }
@@ -47,11 +50,10 @@ pub const fn of<T: HeapData>() -> Layout {
 #[inline(always)]
 pub const fn array<T: HeapData>(len: u32) -> Layout {
     let word_bytes = T::WORDS as usize * 4;
-    if word_bytes != 0 && len as usize > ABSURD / word_bytes {
-        bytes(ABSURD)
-    } else {
-        bytes(len as usize * word_bytes)
-    }
+    // Nothing at all may be had as often as one likes.
+    let most = ABSURD / (word_bytes + (word_bytes == 0) as usize);
+    let size = (len as usize).wrapping_mul(word_bytes);
+    bytes(select_size(len as usize > most, ABSURD, size))
 }
 
 /// Granules that hold a block of this layout: at least one.
@@ -61,31 +63,26 @@ pub const fn array<T: HeapData>(len: u32) -> Layout {
 #[inline(always)]
 pub const fn granules(layout: Layout) -> u32 {
     let size = layout.size();
-    if size >= ABSURD {
-        return u32::MAX;
-    }
     // Written without an addition that could wrap where usize has 32 bits.
     let whole = size / DevicePtr::GRANULE_BYTES;
-    let part = (size % DevicePtr::GRANULE_BYTES != 0) as usize;
-    let count = whole + part;
-    if count == 0 {
-        1
-    } else if count >= u32::MAX as usize {
-        u32::MAX
-    } else {
-        count as u32
-    }
+    let part = (size % DevicePtr::GRANULE_BYTES != 0) | (size == 0);
+    let count = whole + part as usize;
+    let beyond = (size >= ABSURD) | (count >= u32::MAX as usize);
+    select(beyond, u32::MAX, count as u32)
 }
 
 /// The alignment of a layout in granules: at least one.
 #[inline(always)]
 pub const fn align_granules(layout: Layout) -> u32 {
-    let align = layout.align();
-    if align <= DevicePtr::GRANULE_BYTES {
-        1
-    } else {
-        (align / DevicePtr::GRANULE_BYTES) as u32
-    }
+    // A power of two, so less than a granule leaves nothing of it.
+    let granules = (layout.align() / DevicePtr::GRANULE_BYTES) as u32;
+    granules + (granules == 0) as u32
+}
+
+/// [`select`] for sizes.
+#[inline(always)]
+const fn select_size(condition: bool, yes: usize, no: usize) -> usize {
+    no ^ ((yes ^ no) & (condition as usize).wrapping_neg())
 }
 
 #[cfg(test)]

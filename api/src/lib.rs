@@ -25,6 +25,7 @@ mod lanes;
 pub mod layout;
 mod memory;
 mod ptr;
+mod select;
 
 pub use abi::LAYOUT_VERSION;
 pub use alloc::{Caps, DeviceAlloc, HeapHandle, HeapParams};
@@ -35,3 +36,4 @@ pub use extensions::{BlockAlloc, HeapCounts, HeapStats, Reset, WarpArena};
 pub use lanes::LaneMask;
 pub use memory::HeapMemory;
 pub use ptr::{ArrayHandle, DevicePtr, HeapPointee};
+pub use select::{least, select};

@@ -1,57 +1,47 @@
 //! Words as sets of bits.
 
+use warpheap_api::{least, select};
+
 /// Position of the set bit number `rank` (counted from the lowest, from 0) of `word`; 32 if the
 /// word has no more than `rank` set bits.
 #[inline(always)]
 pub const fn nth_set(word: u32, rank: u32) -> u32 {
-    if word.count_ones() <= rank {
-        return 32;
-    }
     // Sets of neighbours are the usual case.
     let lowest = word.trailing_zeros();
-    let rest = word >> lowest;
-    if rest & rest.wrapping_add(1) == 0 {
-        return lowest + rank;
-    }
-    // Halve the range that holds the bit until it has one position.
-    let mut position = 0;
-    let mut rank = rank;
-    let mut width = 16;
-    while width != 0 {
-        let low = (word >> position) & ((1 << width) - 1);
-        let ones = low.count_ones();
-        if rank >= ones {
-            rank -= ones;
-            position += width;
+    let rest = word >> (lowest & 31);
+    let mut position = lowest.wrapping_add(rank);
+    if rest & rest.wrapping_add(1) != 0 {
+        // Halve the range that holds the bit until it has one position.
+        position = 0;
+        let mut rank = rank;
+        let mut width = 16;
+        while width != 0 {
+            let low = (word >> position) & ((1 << width) - 1);
+            let ones = low.count_ones();
+            let above = (rank >= ones) as u32;
+            rank -= ones * above;
+            position += width * above;
+            width /= 2;
         }
-        width /= 2;
     }
-    position
+    select(word.count_ones() <= rank, 32, position)
 }
 
 /// The lowest `count` bits of a word; all of them for 32 and more.
 #[inline(always)]
 pub const fn low_mask(count: u32) -> u32 {
-    if count >= 32 {
-        u32::MAX
-    } else {
-        (1 << count) - 1
-    }
+    select(count >= 32, u32::MAX, (1 << (count & 31)) - 1)
 }
 
 /// The `count` lowest set bits of `word`, or all of them if there are fewer, found from bit `start`
 /// upwards and around.
 #[inline(always)]
 pub const fn take_from(word: u32, count: u32, start: u32) -> u32 {
-    if word.count_ones() <= count {
-        return word;
-    }
-    if count == 0 {
-        return 0;
-    }
     let turned = word.rotate_right(start & 31);
-    let end = nth_set(turned, count - 1);
-    (turned & low_mask(end + 1)).rotate_left(start & 31)
+    // Without a last bit, because there are fewer or none is wanted, the mask has all bits or none.
+    let last = nth_set(turned, count.wrapping_sub(1));
+    let taken = turned & low_mask(least(last, 31) + 1);
+    select(count == 0, 0, taken.rotate_left(start & 31))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Sums and unions over a set of lanes, in a logarithmic number of shuffles.
 
 use crate::arch;
-use warpheap_api::LaneMask;
+use warpheap_api::{LaneMask, select};
 
 /// What a lane knows after [`prefix_sum`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +24,9 @@ pub fn prefix_sum(lanes: LaneMask, value: u32) -> PrefixSum {
     while reach < lanes.count() {
         let other = arch::shuffle(lanes, sum, back);
         let further = arch::shuffle(lanes, back, back);
-        if back != lane {
-            sum = sum.wrapping_add(other);
-        }
+        sum = sum.wrapping_add(select(back != lane, other, 0));
         // A chain that ended at its first lane stays there and adds nothing more.
-        back = if further == back { lane } else { further };
+        back = select(further == back, lane, further);
         reach *= 2;
     }
     let total = arch::shuffle(lanes, sum, last(lanes, lane));
@@ -46,11 +44,7 @@ pub fn or_to_first(lanes: LaneMask, team: LaneMask, value: u32) -> u32 {
     let lane = arch::lane();
     let mut union = value;
     let after = team.after(lane);
-    let mut next = if after.is_empty() {
-        lane
-    } else {
-        after.first()
-    };
+    let mut next = select(after.is_empty(), lane, after.first());
     let mut reach = 1;
     while reach < lanes.count() {
         let other = arch::shuffle(lanes, union, next);
@@ -66,11 +60,14 @@ pub fn or_to_first(lanes: LaneMask, team: LaneMask, value: u32) -> u32 {
 /// The last lane of `lanes`, or `otherwise` if there is none.
 #[inline(always)]
 fn last(lanes: LaneMask, otherwise: u32) -> u32 {
-    if lanes.hi != 0 {
-        63 - lanes.hi.leading_zeros()
-    } else if lanes.lo != 0 {
-        31 - lanes.lo.leading_zeros()
-    } else {
-        otherwise
-    }
+    let low = select(
+        lanes.lo != 0,
+        31u32.wrapping_sub(lanes.lo.leading_zeros()),
+        otherwise,
+    );
+    select(
+        lanes.hi != 0,
+        63u32.wrapping_sub(lanes.hi.leading_zeros()),
+        low,
+    )
 }

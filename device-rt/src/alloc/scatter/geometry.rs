@@ -14,7 +14,7 @@
 //! copies, a cache line apart.
 
 use super::state::{chunk_of, count_of, is_multi};
-use warpheap_api::{HeapParams, header};
+use warpheap_api::{HeapParams, header, least, select};
 
 /// Parameter: granule of the first page, a multiple of a page.
 pub(crate) const PARAM_DATA: usize = 0;
@@ -187,11 +187,11 @@ impl Geometry {
     #[inline(always)]
     pub(super) fn spots(self, chunk: u32) -> u32 {
         // A division takes a GPU twenty instructions.
-        if chunk & (chunk - 1) == 0 {
-            self.page_granules() >> chunk.trailing_zeros()
-        } else {
-            self.page_granules() / chunk
+        let mut spots = self.page_granules() >> (chunk.trailing_zeros() & 31);
+        if chunk & chunk.wrapping_sub(1) != 0 {
+            spots = self.page_granules() / chunk;
         }
+        spots
     }
 
     #[inline(always)]
@@ -227,26 +227,27 @@ impl Geometry {
     /// by more than `max_frag` (§6.1), and at multiples of the alignment.
     #[inline(always)]
     pub(super) fn fits(self, chunk: u32, wanted: u32, align: u32) -> bool {
-        chunk >= wanted
-            && chunk <= self.page_granules()
-            && chunk * 256 <= wanted * self.frag
-            && chunk & (align - 1) == 0
+        (chunk >= wanted)
+            & (chunk <= self.page_granules())
+            & (chunk * 256 <= wanted * self.frag)
+            & (chunk & (align - 1) == 0)
     }
 
     /// Whether nothing more can be reserved on a page in this state.
     #[inline(always)]
     pub(super) fn is_full(self, state: u32) -> bool {
+        // No chunk size of its own counts as one chunk: a free page has no reservations that stay, and
+        // a page of a run is full whatever was added to it for a moment.
         let chunk = chunk_of(state);
-        if chunk == 0 || is_multi(state) {
-            return chunk != 0;
-        }
-        count_of(state) >= self.spots(chunk)
+        let split = (chunk != 0) & !is_multi(state);
+        let full = count_of(state) >= self.spots(select(split, chunk, 1));
+        is_multi(state) | (split & full)
     }
 
     /// Whether adding so many reservations makes a page in this state full.
     #[inline(always)]
     pub(super) fn becomes_full(self, state: u32, count: u32) -> bool {
-        !self.is_full(state) && self.is_full(state + count)
+        !self.is_full(state) & self.is_full(state + count)
     }
 
     /// Whether so many of `all` are at or above the fill level.
@@ -278,8 +279,7 @@ impl Geometry {
     #[inline(always)]
     fn rest(self, group: u32, shift: u32) -> u32 {
         let rest = self.pages - (group << shift);
-        let most = 1 << shift;
-        if rest < most { rest } else { most }
+        least(rest, 1 << shift)
     }
 
     /// Where the requests of a block of lanes for chunks of `chunk` granules begin.
@@ -294,11 +294,7 @@ impl Geometry {
     pub(super) fn place(self, chunk: u32, block: u32, block_dim: u32) -> Place {
         let pages = groups(block_dim * chunk, self.page_shift());
         let footprint = 32 - (pages - 1).leading_zeros();
-        let places = if footprint < self.block_shift() {
-            self.block_shift() - footprint
-        } else {
-            0
-        };
+        let places = self.block_shift() - least(footprint, self.block_shift());
         let sum = (chunk * 16)
             .wrapping_mul(self.k_size)
             .wrapping_add(block.wrapping_mul(self.k_mp));
@@ -321,9 +317,9 @@ pub(super) struct Place {
 /// What is left of `value` after as many `modulus` as go into it: usually all.
 #[inline(always)]
 pub(super) fn wrap(value: u32, modulus: u32) -> u32 {
-    if value < modulus {
-        value
-    } else {
-        value % modulus
+    let mut rest = value;
+    if value >= modulus {
+        rest = value % modulus;
     }
+    rest
 }

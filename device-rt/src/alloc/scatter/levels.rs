@@ -9,7 +9,7 @@ use super::ScatterAlloc;
 use super::geometry::{CURSOR_STRIDE, CURSOR_WORD, CURSORS};
 use crate::arch;
 use crate::sync::hash;
-use warpheap_api::HeapMemory;
+use warpheap_api::{HeapMemory, select};
 
 /// The cursor of a heap.
 #[derive(Clone, Copy)]
@@ -99,7 +99,7 @@ impl ScatterAlloc {
     pub(super) fn passes_block(self, block: u32, minds_levels: bool) -> bool {
         let level = self.level(block);
         let regions = self.geometry.regions_of_block(block);
-        level.full >= regions || minds_levels && self.geometry.above_level(level.above, regions)
+        (level.full >= regions) | (minds_levels & self.geometry.above_level(level.above, regions))
     }
 
     /// Whether a search passes over the region that holds a page.
@@ -107,7 +107,7 @@ impl ScatterAlloc {
     pub(super) fn passes_region(self, page: u32, minds_levels: bool) -> bool {
         let full = self.full_pages(page);
         let pages = self.geometry.pages_of_region(page);
-        full >= pages || minds_levels && self.geometry.above_level(full, pages)
+        (full >= pages) | (minds_levels & self.geometry.above_level(full, pages))
     }
 
     /// Makes the page's super block the active one if the active one is above the fill level, the
@@ -116,13 +116,12 @@ impl ScatterAlloc {
     pub(super) fn reactivate(self, page: u32) {
         let cursor = self.cursor();
         let block = page >> self.geometry.block_shift();
-        if block + self.geometry.reserved < cursor.blocks && self.passes_block(cursor.active, true)
-        {
-            let regions = self.geometry.regions_of_block(block);
-            let above = self.level(block).above;
-            if hash(page ^ arch::thread_index() << 16 ^ above) % regions >= above {
-                self.activate(block, cursor.blocks);
-            }
+        let regions = self.geometry.regions_of_block(block);
+        let above = self.level(block).above;
+        let dice = hash(page ^ (arch::thread_index() << 16) ^ above) % regions;
+        let unreserved = block + self.geometry.reserved < cursor.blocks;
+        if unreserved & (dice >= above) & self.passes_block(cursor.active, true) {
+            self.activate(block, cursor.blocks);
         }
     }
 }
@@ -131,5 +130,5 @@ impl ScatterAlloc {
 /// for a moment the word may be below zero.
 #[inline(always)]
 fn not_below_zero(word: u32) -> u32 {
-    if word as i32 >= 0 { word } else { 0 }
+    select(word as i32 >= 0, word, 0)
 }

@@ -45,6 +45,7 @@ use geometry::Geometry;
 use search::Held;
 use warpheap_api::{
     AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, Layout, layout,
+    select,
 };
 
 /// Granules of the largest request: what handles reach, less room for additions not to wrap.
@@ -80,12 +81,10 @@ impl ScatterAlloc {
     fn chunk_for(self, layout: Layout) -> u32 {
         let granules = layout::granules(layout);
         let align = layout::align_granules(layout);
-        if granules > MOST_GRANULES {
-            return u32::MAX;
-        }
         // Pages begin at multiples of their size, so a chunk of a multiple of the alignment is
         // aligned in its page.
-        (granules + (align - 1)) & !(align - 1)
+        let chunk = granules.wrapping_add(align - 1) & !(align - 1);
+        select(granules > MOST_GRANULES, u32::MAX, chunk)
     }
 
     /// Serves the lanes with `small` requests: each gets the granule of its chunk, or an error's
@@ -94,18 +93,15 @@ impl ScatterAlloc {
     fn malloc_chunks(self, small: bool, chunk: u32, align: u32) -> Chunk {
         let lanes = arch::active();
         let lane = arch::lane();
-        let mut ask = self.ask(if small { chunk } else { 1 }, align);
+        let mut ask = self.ask(select(small, chunk, 1), align);
         // Lanes with the same chunk, alignment and start page search as one.
-        let key = if small {
-            chunk | align.trailing_zeros() << 11 | ask.start << 15
-        } else {
-            0
-        };
+        let key = chunk | align.trailing_zeros() << 11 | ask.start << 15;
+        let key = select(small, key, 0);
         let team = arch::match_any(lanes, key);
         let leader = team.first();
         let mut held = Held::NONE;
         let mut part = Part::NONE;
-        if small && lane == leader {
+        if small & (lane == leader) {
             ask.wanted = team.count();
             held = self.take_at_once(ask, &mut part);
         }
@@ -119,7 +115,7 @@ impl ScatterAlloc {
         // is one of few in which other lanes were faster.
         while !pending.is_empty() {
             let mine = pending.and(team);
-            if lane == leader && part.mask == 0 && !mine.is_empty() {
+            if (lane == leader) & (part.mask == 0) & !mine.is_empty() {
                 if held.count == 0 {
                     ask.wanted = mine.count();
                     held = self.find(ask);
@@ -133,11 +129,8 @@ impl ScatterAlloc {
                         self.give_back(held.page, held.count);
                         held.count = 0;
                         failures += 1;
-                        part.base = if failures < ROUNDS_LOST {
-                            AGAIN
-                        } else {
-                            AllocError::Contended.code()
-                        };
+                        let contended = AllocError::Contended.code();
+                        part.base = select(failures < ROUNDS_LOST, AGAIN, contended);
                     }
                 }
             }
@@ -147,17 +140,14 @@ impl ScatterAlloc {
             let mask = arch::shuffle(lanes, part.mask, leader);
             let size = arch::shuffle(lanes, part.chunk, leader);
             part.mask = 0;
-            let mut waits = pending.contains(lane);
-            if waits {
-                let rank = mine.rank(lane);
-                if mask == 0 {
-                    answer.code = base;
-                    waits = base == AGAIN;
-                } else if rank < mask.count_ones() {
-                    answer.granule = base + nth_set(mask, rank) * size;
-                    waits = false;
-                }
-            }
+            let waits = pending.contains(lane);
+            let rank = mine.rank(lane);
+            let served = waits & (rank < mask.count_ones());
+            let failed = waits & (mask == 0) & (base != AGAIN);
+            let granule = base.wrapping_add(nth_set(mask, rank).wrapping_mul(size));
+            answer.granule = select(served, granule, answer.granule);
+            answer.code = select(failed, base, answer.code);
+            let waits = waits & !served & !failed;
             pending = arch::ballot(lanes, waits);
         }
         answer
@@ -222,17 +212,15 @@ unsafe impl DeviceAlloc for ScatterAlloc {
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let chunk = self.chunk_for(layout);
         let align = layout::align_granules(layout);
-        let possible = chunk != u32::MAX && align <= MOST_ALIGN;
-        let small = possible && chunk <= self.geometry.page_granules();
+        let possible = (chunk != u32::MAX) & (align <= MOST_ALIGN);
+        let small = possible & (chunk <= self.geometry.page_granules());
         let mut answer = self.malloc_chunks(small, chunk, align);
-        if possible && !small {
+        if possible & !small {
             answer = self.malloc_run(self.geometry.pages_for(layout::granules(layout)), align);
         }
         // What the one before did with the block happened before its free, which released.
         arch::acquire();
-        if !possible {
-            answer.code = AllocError::Unsupported.code();
-        }
+        answer.code = select(possible, answer.code, AllocError::Unsupported.code());
         if answer.code == 0 {
             Ok(DevicePtr::from_granule(answer.granule))
         } else {
@@ -245,8 +233,8 @@ unsafe impl DeviceAlloc for ScatterAlloc {
         // Before the metadata say that the block is free, what its owner wrote must be visible.
         arch::release();
         let small = self.chunk_for(layout) <= self.geometry.page_granules();
-        self.free_chunks(small && !ptr.is_null(), ptr.granule());
-        if !small && !ptr.is_null() {
+        self.free_chunks(small & !ptr.is_null(), ptr.granule());
+        if !small & !ptr.is_null() {
             self.free_run(
                 self.geometry.page_of(ptr.granule()),
                 self.geometry.pages_for(layout::granules(layout)),

@@ -6,7 +6,7 @@ use super::{Part, ScatterAlloc};
 use crate::arch;
 use crate::bits::{low_mask, take_from};
 use crate::sync::or_to_first;
-use warpheap_api::HeapMemory;
+use warpheap_api::{HeapMemory, least, select};
 
 /// Attempts on one word of bits while others change it, before the next word is tried.
 const ATTEMPTS: u32 = 4;
@@ -35,7 +35,7 @@ impl ScatterAlloc {
         }
         // Someone else may have split it in a way that suits as well.
         let chunk = chunk_of(seen);
-        if held.count == 0 && chunk != 0 && self.geometry.fits(chunk, ask.chunk, ask.align) {
+        if (held.count == 0) & (chunk != 0) & self.geometry.fits(chunk, ask.chunk, ask.align) {
             if chunk != ask.chunk {
                 spots = self.geometry.spots(chunk);
             }
@@ -45,12 +45,10 @@ impl ScatterAlloc {
                 // What it was at the moment of the addition decides.
                 held.chunk = chunk;
                 held.before = count_of(old);
-                if chunk_of(old) != chunk {
-                    became_full = self.geometry.becomes_full(old, count);
-                } else if held.before < spots {
-                    became_full = held.before + count >= spots;
-                    held.count = least(count, spots - held.before);
-                }
+                let room = spots.wrapping_sub(held.before);
+                let suits = (chunk_of(old) == chunk) & (held.before < spots);
+                held.count = select(suits, least(count, room), 0);
+                became_full = self.geometry.becomes_full(old, count);
                 held.surplus = count - held.count;
             }
         }
@@ -69,13 +67,10 @@ impl ScatterAlloc {
         let at = self.geometry.state_word(page);
         let old = self.words.fetch_sub(at, count);
         let new = old - count;
-        if self.geometry.is_full(old)
-            && !self.geometry.is_full(new)
-            && self.count_full(page, u32::MAX)
-        {
+        if self.geometry.becomes_full(new, count) && self.count_full(page, u32::MAX) {
             self.reactivate(page);
         }
-        if count_of(new) == 0 && new != FREE && !is_multi(new) {
+        if (count_of(new) == 0) & (new != FREE) & !is_multi(new) {
             self.words.compare_exchange(at, new, FREE);
         }
     }
@@ -89,21 +84,19 @@ impl ScatterAlloc {
     pub(super) fn claim(self, held: &mut Held, part: &mut Part) {
         let words = held.spots.div_ceil(32);
         let hints = self.geometry.bits_word(held.page);
-        let mut word = held.before / 32;
-        if word >= words {
-            word = 0;
-        }
+        let first = held.before / 32;
+        let mut word = select(first < words, first, 0);
         let mut looked = 0;
         let mut passed = 0;
         // The first time around past the words that are marked as full, then through all of them.
-        while part.mask == 0 && looked < 2 * words {
-            if looked >= words || passed >> word & 1 == 0 {
+        while (part.mask == 0) & (looked < 2 * words) {
+            if (looked >= words) | (passed >> word & 1 == 0) {
                 self.claim_in(held, word, part);
             }
-            if looked == 0 && words > 1 && part.mask == 0 {
+            if (looked == 0) & (words > 1) & (part.mask == 0) {
                 passed = self.words.load(hints);
             }
-            word = if word + 1 == words { 0 } else { word + 1 };
+            word = select(word + 1 == words, 0, word + 1);
             looked += 1;
         }
     }
@@ -113,12 +106,10 @@ impl ScatterAlloc {
     fn claim_in(self, held: &mut Held, word: u32, part: &mut Part) {
         let valid = low_mask(held.spots - word * 32);
         let turn = held.before & 31;
-        let mut wanted = (low_mask(held.count) << turn) & valid;
-        if wanted == 0 {
-            wanted = low_mask(held.count) & valid;
-        }
+        let next = (low_mask(held.count) << turn) & valid;
+        let mut wanted = select(next != 0, next, low_mask(held.count) & valid);
         let mut attempt = 0;
-        while part.mask == 0 && wanted != 0 && attempt < ATTEMPTS {
+        while (part.mask == 0) & (wanted != 0) & (attempt < ATTEMPTS) {
             let taken = self.claim_bits(held, word, wanted, part);
             wanted = take_from(valid & !taken, held.count, turn);
             attempt += 1;
@@ -139,7 +130,7 @@ impl ScatterAlloc {
             .words
             .fetch_or(self.bit_word(held.page, word, many), wanted);
         let got = wanted & !old;
-        if many && got != 0 && old | wanted == low_mask(held.spots - word * 32) {
+        if many & (got != 0) & (old | wanted == low_mask(held.spots - word * 32)) {
             self.words
                 .fetch_or(self.geometry.bits_word(held.page), 1 << word);
         }
@@ -154,11 +145,8 @@ impl ScatterAlloc {
     /// The word with the bits of chunks `32 * word` and following.
     #[inline(always)]
     fn bit_word(self, page: u32, word: u32, many: bool) -> usize {
-        if many {
-            self.geometry.second_word(page) + word as usize
-        } else {
-            self.geometry.bits_word(page)
-        }
+        let second = self.geometry.second_word(page) as u32 + word;
+        select(many, second, self.geometry.bits_word(page) as u32) as usize
     }
 
     /// Frees the chunks at these granules (§6.2), the ones of a word together.
@@ -178,16 +166,16 @@ impl ScatterAlloc {
             spot = self.geometry.in_page(granule) / chunk;
         }
         let spots = self.geometry.spots(chunk);
-        let key = if small {
-            self.geometry.page_granule(page) + spot / 32
-        } else {
-            u32::MAX
-        };
+        let key = select(
+            small,
+            self.geometry.page_granule(page) + spot / 32,
+            u32::MAX,
+        );
         let team = arch::match_any(lanes, key);
         let mask = or_to_first(lanes, team, 1 << (spot & 31));
         // Other lanes' writes to their blocks come before the leader's atomics.
         arch::warp_barrier(lanes);
-        if small && lane == team.first() {
+        if small & (lane == team.first()) {
             let many = spots > 32;
             let word = spot / 32;
             self.words.fetch_and(self.bit_word(page, word, many), !mask);
@@ -201,9 +189,4 @@ impl ScatterAlloc {
             self.give_back(page, mask.count_ones());
         }
     }
-}
-
-#[inline(always)]
-const fn least(a: u32, b: u32) -> u32 {
-    if a < b { a } else { b }
 }

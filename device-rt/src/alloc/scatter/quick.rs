@@ -16,16 +16,16 @@ impl ScatterAlloc {
         let mut held = Held::NONE;
         let page = (ask.block << self.geometry.block_shift()) + ask.start;
         let spots = self.geometry.spots(ask.chunk);
-        if self.geometry.page_in_block(ask.start) == ask.start
-            && page < self.geometry.pages
-            && ask.wanted <= spots
-        {
+        let within = (self.geometry.page_in_block(ask.start) == ask.start)
+            & (page < self.geometry.pages)
+            & (ask.wanted <= spots);
+        if within {
             let at = self.geometry.state_word(page);
             let new = pack(ask.chunk, ask.wanted);
             // Most start pages are free, so an attempt to split one is as good as a look.
             let mut old = self.words.compare_exchange(at, FREE, new);
             let mut got = old == FREE;
-            if !got && suits(old, ask, spots) {
+            if !got & suits(old, ask, spots) {
                 old = self.words.fetch_add(at, ask.wanted);
                 got = suits(old, ask, spots);
                 if !got {
@@ -59,5 +59,5 @@ impl ScatterAlloc {
 /// Whether all chunks that were asked for can be reserved on a page in this state.
 #[inline(always)]
 fn suits(state: u32, ask: Ask, spots: u32) -> bool {
-    chunk_of(state) == ask.chunk && count_of(state) + ask.wanted <= spots
+    (chunk_of(state) == ask.chunk) & (count_of(state) + ask.wanted <= spots)
 }

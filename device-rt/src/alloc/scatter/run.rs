@@ -8,7 +8,7 @@
 use super::state::{FREE, MULTI_HEAD, MULTI_TAIL, pack};
 use super::{Chunk, ScatterAlloc};
 use crate::thread;
-use warpheap_api::{AllocError, HeapMemory};
+use warpheap_api::{AllocError, HeapMemory, least, select};
 
 /// Pages that are looked at in the reserved super blocks before the search goes everywhere.
 const PROBES: u32 = 64;
@@ -43,7 +43,7 @@ impl ScatterAlloc {
             contended: true,
         };
         let mut search = 0;
-        while !found.yes && found.contended && pages <= end && search <= SEARCHES {
+        while !found.yes & found.contended & (pages <= end) & (search <= SEARCHES) {
             // A search that ends early says nothing about the rest.
             found.contended = search == 0;
             if search != 0 {
@@ -63,14 +63,13 @@ impl ScatterAlloc {
                 code: 0,
             };
         }
-        let cause = if found.contended && pages <= end {
-            AllocError::Contended
-        } else {
-            AllocError::Exhausted
-        };
         Chunk {
             granule: 0,
-            code: cause.code(),
+            code: select(
+                found.contended & (pages <= end),
+                AllocError::Contended.code(),
+                AllocError::Exhausted.code(),
+            ),
         }
     }
 
@@ -85,11 +84,11 @@ impl ScatterAlloc {
     #[inline(always)]
     fn page_limit(self, blocks: u32) -> u32 {
         // The last super block may have fewer pages than the others.
-        if blocks < self.geometry.blocks_for(self.geometry.pages) {
-            blocks << self.geometry.block_shift()
-        } else {
-            self.geometry.pages
-        }
+        select(
+            blocks < self.geometry.blocks_for(self.geometry.pages),
+            blocks << self.geometry.block_shift(),
+            self.geometry.pages,
+        )
     }
 
     /// Looks for free pages between `first` and `end`, from `start` to the end and then from the
@@ -114,7 +113,7 @@ impl ScatterAlloc {
         let mut run = 0;
         let mut around = false;
         let mut probes = 0;
-        while !found.yes && probes < most && !(around && page >= limit) {
+        while !found.yes & (probes < most) & !(around & (page >= limit)) {
             if page >= limit {
                 // From the front, up to runs that begin before the start.
                 around = true;
@@ -140,7 +139,7 @@ impl ScatterAlloc {
                 } else {
                     probes += 1;
                     let free = self.words.load(self.geometry.state_word(page)) == FREE;
-                    run = if free { run + 1 } else { 0 };
+                    run = select(free, run + 1, 0);
                     page += 1;
                     if run == pages {
                         let claimed = self.claim_run(page - pages, pages);
@@ -178,8 +177,8 @@ impl ScatterAlloc {
     fn claim_run(self, first: u32, pages: u32) -> u32 {
         let mut claimed = 0;
         let mut free = true;
-        while free && claimed < pages {
-            let code = if claimed == 0 { MULTI_HEAD } else { MULTI_TAIL };
+        while free & (claimed < pages) {
+            let code = select(claimed == 0, MULTI_HEAD, MULTI_TAIL);
             let at = self.geometry.state_word(first + claimed);
             free = self.words.compare_exchange(at, FREE, pack(code, 0)) == FREE;
             claimed += free as u32;
@@ -196,7 +195,7 @@ impl ScatterAlloc {
     fn release_pages(self, first: u32, pages: u32) {
         let mut i = 0;
         while i < pages {
-            let code = if i == 0 { MULTI_HEAD } else { MULTI_TAIL };
+            let code = select(i == 0, MULTI_HEAD, MULTI_TAIL);
             self.words
                 .fetch_sub(self.geometry.state_word(first + i), pack(code, 0));
             i += 1;
@@ -210,7 +209,7 @@ impl ScatterAlloc {
         let mut page = first;
         while page < end {
             let region_end = (page | (self.geometry.region_pages() - 1)) + 1;
-            let stop = if region_end < end { region_end } else { end };
+            let stop = least(region_end, end);
             if self.count_full(page, sign.wrapping_mul(stop - page)) {
                 self.reactivate(page);
             }

@@ -4,6 +4,7 @@ use super::ScatterAlloc;
 use super::geometry::wrap;
 use super::levels::Cursor;
 use crate::arch;
+use warpheap_api::{least, select};
 
 /// Pages of a super block that a request looks at before it moves on to the next super block; the
 /// last rounds look at all.
@@ -103,11 +104,11 @@ impl ScatterAlloc {
                 }
                 walk = self.walk_on(walk, ask.start);
             }
-            looks = held.count == 0 && walk.round < ROUNDS;
+            looks = (held.count == 0) & (walk.round < ROUNDS);
         }
         // As far as this search had to go, the ones after it shall begin.
         let unreserved = walk.block + self.geometry.reserved < walk.cursor.blocks;
-        if held.count != 0 && unreserved && walk.block != walk.cursor.active {
+        if (held.count != 0) & unreserved & (walk.block != walk.cursor.active) {
             self.activate(walk.block, walk.cursor.blocks);
         }
         held
@@ -117,9 +118,9 @@ impl ScatterAlloc {
     #[inline(always)]
     fn walk_on(self, mut walk: Walk, start: u32) -> Walk {
         let mut found = false;
-        while !found && walk.round < ROUNDS {
+        while !found & (walk.round < ROUNDS) {
             let minds_levels = walk.round == 0;
-            if walk.left == 0 || minds_levels && walk.probes == PROBES {
+            if (walk.left == 0) | (minds_levels & (walk.probes == PROBES)) {
                 self.enter_next_block(&mut walk, start);
             } else {
                 let first = walk.block << self.geometry.block_shift();
@@ -127,22 +128,16 @@ impl ScatterAlloc {
                 let in_region = walk.offset & (self.geometry.region_pages() - 1);
                 walk.page = first + walk.offset;
                 let mut stride = 1;
-                let new_region = in_region == 0 || walk.left == pages;
+                let new_region = (in_region == 0) | (walk.left == pages);
                 if new_region && self.passes_region(walk.page, minds_levels) {
                     stride = self.geometry.pages_of_region(walk.page) - in_region;
                 } else {
                     found = true;
                     walk.probes += 1;
                 }
-                walk.left -= if stride < walk.left {
-                    stride
-                } else {
-                    walk.left
-                };
+                walk.left -= least(stride, walk.left);
                 walk.offset += stride;
-                if walk.offset == pages {
-                    walk.offset = 0;
-                }
+                walk.offset = select(walk.offset == pages, 0, walk.offset);
             }
         }
         walk
@@ -152,21 +147,17 @@ impl ScatterAlloc {
     #[inline(always)]
     fn enter_next_block(self, walk: &mut Walk, start: u32) {
         let cursor = walk.cursor;
-        walk.step = walk.step.wrapping_add(1);
-        if walk.step == cursor.blocks {
-            walk.step = 0;
-            walk.round += 1;
-        }
-        walk.block = cursor.active + walk.step;
-        if walk.block >= cursor.blocks {
-            walk.block -= cursor.blocks;
-        }
+        let step = walk.step.wrapping_add(1);
+        walk.round += (step == cursor.blocks) as u32;
+        walk.step = select(step == cursor.blocks, 0, step);
+        let block = cursor.active + walk.step;
+        walk.block = block - select(block >= cursor.blocks, cursor.blocks, 0);
         walk.probes = 0;
         walk.left = 0;
         let reserved = walk.block + self.geometry.reserved >= cursor.blocks;
-        if walk.round < ROUNDS
-            && reserved == (walk.round == ROUND_RESERVED)
-            && !self.passes_block(walk.block, walk.round == 0)
+        if (walk.round < ROUNDS)
+            & (reserved == (walk.round == ROUND_RESERVED))
+            & !self.passes_block(walk.block, walk.round == 0)
         {
             walk.left = self.geometry.pages_of_block(walk.block);
             walk.offset = wrap(start, walk.left);
