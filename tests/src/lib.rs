@@ -50,7 +50,7 @@ macro_rules! suite_of {
                 vectors: like_a_vec, across_launches, out_of_memory, nested, kernel_runs_out;
                 random: programs;
                 counted: exact_counts;
-                pools: too_small, too_large, stats_tell_usage;
+                pools: too_small, too_large, stats_tell_usage, host_allocates, host_owns;
             }
         }
     )*};

@@ -2,9 +2,8 @@
 
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
 use std::sync::OnceLock;
-#[cfg(any(feature = "cuda", feature = "vulkan"))]
-use warpheap_api::host::DeviceError;
-use warpheap_api::host::{BackendKind, Device};
+use warpheap::Device;
+use warpheap_api::host::BackendKind;
 use warpheap_host::{HostConfig, Mode};
 use warpheap_test_kernels::Kernels;
 
@@ -46,38 +45,30 @@ impl Site {
     }
 
     fn emulator(config: HostConfig) -> Self {
-        Self::new(warpheap_host::open(config).expect("the emulator opens"))
+        let device = warpheap_host::open(config).and_then(Device::adopt);
+        Self::new(device.expect("the emulator opens"))
     }
 
     /// The Vulkan device that the environment chooses, opened once; see [`gpu`].
     #[cfg(feature = "vulkan")]
     pub fn vulkan() -> Option<Self> {
         static SITE: OnceLock<Option<Site>> = OnceLock::new();
-        gpu(
-            &SITE,
-            BackendKind::Vulkan,
-            "WARPHEAP_REQUIRE_VULKAN",
-            || warpheap_vulkan::open_unchecked(&warpheap_vulkan::VulkanConfig::from_env()?),
-        )
+        gpu(&SITE, BackendKind::Vulkan, "WARPHEAP_REQUIRE_VULKAN")
     }
 
     /// The CUDA device that the environment chooses, opened once; see [`gpu`].
     #[cfg(feature = "cuda")]
     pub fn cuda() -> Option<Self> {
         static SITE: OnceLock<Option<Site>> = OnceLock::new();
-        gpu(&SITE, BackendKind::Cuda, "WARPHEAP_REQUIRE_CUDA", || {
-            warpheap_cuda::open_unchecked(&warpheap_cuda::CudaConfig::from_env()?)
-        })
+        gpu(&SITE, BackendKind::Cuda, "WARPHEAP_REQUIRE_CUDA")
     }
 
     /// Whether the device compiles kernels so slowly that it gets small ones: Vulkan on CPUs.
     pub fn compiles_slowly(&self) -> bool {
         let info = self.device.info();
         let name = info.name.to_lowercase();
-        info.backend == BackendKind::Vulkan
-            && ["swiftshader", "llvmpipe"]
-                .iter()
-                .any(|cpu| name.contains(cpu))
+        let mut slow = ["swiftshader", "llvmpipe"].iter();
+        info.backend == BackendKind::Vulkan && slow.any(|slow| name.contains(slow))
     }
 
     /// Lanes for tests that want to see as many as possible at the same time.
@@ -94,13 +85,8 @@ impl Site {
 /// error says that tests are skipped; but where the environment variable `required` is 1, every test
 /// that asks for it fails.
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
-fn gpu(
-    site: &OnceLock<Option<Site>>,
-    backend: BackendKind,
-    required: &str,
-    open: impl FnOnce() -> Result<Device, DeviceError>,
-) -> Option<Site> {
-    let site = site.get_or_init(|| match open() {
+fn gpu(site: &OnceLock<Option<Site>>, backend: BackendKind, required: &str) -> Option<Site> {
+    let site = site.get_or_init(|| match Device::open_backend(backend, None) {
         Ok(device) => Some(Site::new(device)),
         Err(error) => {
             // Not through `eprintln`, which the test harness keeps to itself.

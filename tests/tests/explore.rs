@@ -1,4 +1,4 @@
-//! Two hundred explored schedules for each allocator.
+//! Eight hundred explored schedules for each allocator: the seeds of five warp widths.
 
 macro_rules! explored {
     ($($allocator:ident),* $(,)?) => {$(
@@ -9,23 +9,23 @@ macro_rules! explored {
 
             #[test]
             fn width_1() {
-                schedules::<$allocator>(1, 0..40);
+                schedules::<$allocator>(1, 0..160);
             }
             #[test]
             fn width_4() {
-                schedules::<$allocator>(4, 0..40);
+                schedules::<$allocator>(4, 0..160);
             }
             #[test]
             fn width_8() {
-                schedules::<$allocator>(8, 0..40);
+                schedules::<$allocator>(8, 0..160);
             }
             #[test]
             fn width_32() {
-                schedules::<$allocator>(32, 0..40);
+                schedules::<$allocator>(32, 0..160);
             }
             #[test]
             fn width_64() {
-                schedules::<$allocator>(64, 0..40);
+                schedules::<$allocator>(64, 0..160);
             }
         }
     )*};

@@ -1,9 +1,11 @@
-//! Pools: bad sizes, statistics.
+//! Pools: bad sizes, statistics, and what the host itself allocates in them.
 
-use super::{ROOMY, Subject, least};
+use super::{ROOMY, Subject, least, tight, usable};
 use crate::heap::{Failures, malloc};
+use crate::oracle::{self, Lifetime, NEVER};
 use crate::{Site, TestHeap};
-use warpheap_api::host::{DeviceError, PlanError};
+use warpheap_api::host::{DeviceBox, DeviceError, DeviceVec, LaunchConfig, PlanError};
+use warpheap_api::{AllocError, layout};
 use warpheap_test_kernels::program::Op;
 
 /// A pool that is too small is refused with the size that would do, and that size does.
@@ -59,4 +61,78 @@ pub fn stats_tell_usage<A: Subject>(site: &Site) {
     assert!(usage.used_bytes < ROOMY / 4, "{usage:?}");
     let live = usage.live_blocks.unwrap_or(lanes as u64);
     assert_eq!(live, lanes as u64);
+}
+
+/// The host allocates and frees in a heap; blocks are as those of kernels.
+pub fn host_allocates<A: Subject>(site: &Site) {
+    let pool = site.device.reserve::<A>(tight::<A>()).expect("a heap");
+    let mut blocks = Vec::new();
+    for i in 0..12usize {
+        let layout = layout::aligned(i * 70, 1 << (i % 8));
+        let ptr = pool.malloc(layout).expect("there is room");
+        assert_eq!(ptr.byte_offset() % layout.align() as u64, 0);
+        blocks.push((ptr, layout));
+    }
+    let lives: Vec<Lifetime> = blocks
+        .iter()
+        .map(|(ptr, layout)| Lifetime {
+            start: ptr.byte_offset(),
+            bytes: layout.size() as u64,
+            born: 0,
+            dies: NEVER,
+            slot: 0,
+        })
+        .collect();
+    assert_eq!(oracle::overlap(&lives), None);
+    let whole = layout::bytes(usable(&pool) as usize + 16);
+    for (layout, expected) in [
+        (whole, AllocError::Exhausted),
+        (layout::bytes(layout::ABSURD), AllocError::Unsupported),
+    ] {
+        match pool.malloc(layout) {
+            Err(DeviceError::Heap {
+                allocator, cause, ..
+            }) => assert_eq!((allocator, cause), (A::NAME, expected)),
+            other => panic!("{}: {layout:?}: {other:?}", A::NAME),
+        }
+    }
+    for (ptr, layout) in blocks {
+        // SAFETY: the blocks came from this heap with these layouts and are not used any more.
+        unsafe { pool.free(ptr, layout) }.expect("it is freed");
+    }
+    if A::CAPS.frees {
+        let usage = pool.stats().expect("stats").usage;
+        assert_eq!(usage.used_bytes, 0, "all blocks were freed: {usage:?}");
+    }
+}
+
+/// Vectors and boxes of the host that lie in a heap are used by kernels and freed with their owner.
+pub fn host_owns<A: Subject>(site: &Site) {
+    let pool = site.device.reserve::<A>(ROOMY).expect("a heap");
+    let used = || pool.stats().expect("stats").usage.used_bytes;
+    let data: Vec<u32> = (0..700).map(|i| i * 3).collect();
+    let vec = DeviceVec::from_slice_in(&pool, &data).expect("a vector");
+    let zeros = DeviceVec::<u32>::zeroed_in(&pool, 100).expect("a vector");
+    let mut boxed = DeviceBox::new_in(&pool, [7u32, 8]).expect("a box");
+    assert!(used() >= 700 * 4 + 100 * 4 + 8);
+    assert!(vec.heap_ptr().is_some() && vec.heap_ptr() != zeros.heap_ptr());
+    let shape = LaunchConfig::for_num_elems(700);
+    for vec in [&vec, &zeros] {
+        site.kernels.increment(shape, vec).expect("it runs");
+    }
+    let expected: Vec<u32> = data.iter().map(|value| value + 1).collect();
+    assert_eq!(vec.to_vec().expect("the vector"), expected);
+    assert_eq!(zeros.to_vec().expect("the vector"), [1; 100]);
+    assert_eq!(boxed.get().expect("the box"), [7, 8]);
+    boxed.set([9, 9]).expect("the box");
+    assert_eq!(boxed.get().expect("the box"), [9, 9]);
+    drop((vec, zeros, boxed));
+    if A::CAPS.frees {
+        assert_eq!(used(), 0, "what the host owned was freed");
+    }
+    let too_many = usable(&pool) as usize / 4 + 4;
+    match DeviceVec::<u32>::uninit_in(&pool, too_many) {
+        Err(DeviceError::Heap { .. }) => {}
+        other => panic!("{}: {other:?}", A::NAME),
+    }
 }
