@@ -1,12 +1,13 @@
-//! A heap under test: runs programs on it and checks what came of them.
+//! A heap under test: runs programs on it and checks what came of them (in `judge`).
 
-use crate::oracle::{self, Lifetime, NEVER};
+mod judge;
+
+use crate::oracle::Lifetime;
 use crate::{Site, Subject};
+use warpheap_api::AllocError;
 use warpheap_api::host::{DeviceError, DeviceVec, HostAlloc, LaunchConfig, LaunchReport, Pool};
-use warpheap_api::{AllocError, DevicePtr, header};
 use warpheap_test_kernels::program::{
-    ARRAY, CALLOC, CHECK, DAMAGED, ELEMENT_BYTES, EMPTY, FREE, MALLOC, NOT_ZERO, OK, Op, Outcome,
-    REALLOC, Slot, TAKEN, UNKNOWN,
+    ARRAY, CALLOC, CHECK, FREE, MALLOC, Op, Outcome, REALLOC, Slot,
 };
 
 /// Which failures of requests that the allocator supports are fine.
@@ -59,9 +60,6 @@ pub fn error_of(code: u32) -> Option<AllocError> {
         _ => None,
     }
 }
-
-/// The greatest size that layouts can name on devices whose sizes have 32 bits.
-const NAMED_BY_32_BITS: u64 = i32::MAX as u64 & !0xffff;
 
 /// What the small kernels carry out: mallocs and frees.
 pub const MALLOCS: &[u32] = &[MALLOC, ARRAY, FREE, CHECK];
@@ -201,124 +199,6 @@ impl<'s, A: HostAlloc> TestHeap<'s, A> {
         outcomes
     }
 
-    /// Checks what came of a program (the actions of each lane): contents, codes, alignment, place,
-    /// that no two live blocks overlap, and that failures were counted.
-    pub fn judge(&mut self, program: &[Vec<Op>], outcomes: &[Vec<Outcome>], allowed: Failures) {
-        let mut ended = Vec::new();
-        for (lane, (ops, outcomes)) in program.iter().zip(outcomes).enumerate() {
-            for (i, (&op, &outcome)) in ops.iter().zip(outcomes).enumerate() {
-                if let Err(wrong) = self.step(op, outcome, allowed, &mut ended) {
-                    panic!(
-                        "{} on {}: lane {lane}, action {i}, {op:?}: {wrong}; {outcome:?}",
-                        A::NAME,
-                        self.site.device.info().name
-                    );
-                }
-            }
-        }
-        ended.extend(self.held.iter().flatten().map(|held| held.life));
-        if let Some((a, b)) = oracle::overlap(&ended) {
-            panic!(
-                "{} on {}: two live blocks overlap: {a:?} and {b:?}",
-                A::NAME,
-                self.site.device.info().name
-            );
-        }
-        let stats = self.pool.stats().expect("the header is intact");
-        assert_eq!(
-            stats.failures,
-            self.failures,
-            "{}: failed requests by cause in the header, and as lanes saw them",
-            A::NAME
-        );
-    }
-
-    /// Follows one action: what is wrong with its outcome, if anything.
-    fn step(
-        &mut self,
-        op: Op,
-        outcome: Outcome,
-        allowed: Failures,
-        ended: &mut Vec<Lifetime>,
-    ) -> Result<(), String> {
-        let held = self.held[op.slot as usize];
-        match outcome.code {
-            u32::MAX => return Err("it was not carried out".into()),
-            DAMAGED => return Err("the block does not hold what was written to it".into()),
-            UNKNOWN => return Err("the kernel is not compiled for it".into()),
-            NOT_ZERO => return Err("memory from calloc is not zero".into()),
-            _ => {}
-        }
-        let makes = op.kind <= ARRAY;
-        if makes == held.is_some() {
-            let expected = if makes { TAKEN } else { EMPTY };
-            return expect(outcome.code, expected, "the slot is not as it was left");
-        }
-        match op.kind {
-            CHECK => return expect(outcome.code, OK, "a check always succeeds"),
-            FREE => {
-                ended.extend(held.map(|held| died(held.life, outcome.begin)));
-                self.held[op.slot as usize] = None;
-                return expect(outcome.code, OK, "a free always succeeds");
-            }
-            _ => {}
-        }
-        let (size, align) = match op.kind {
-            ARRAY => (op.size as u64 * ELEMENT_BYTES as u64, 16),
-            REALLOC => (op.size as u64, held.map_or(1, |held| held.align)),
-            _ => (op.size as u64, op.align),
-        };
-        let aligns = align.is_power_of_two() && align <= A::CAPS.max_align;
-        if size > A::CAPS.max_size || !aligns {
-            self.failures[2] += 1;
-            let code = AllocError::Unsupported.code();
-            return expect(
-                outcome.code,
-                code,
-                "the request is beyond the allocator's limits",
-            );
-        }
-        if let Some(error) = error_of(outcome.code) {
-            self.failures[error.code() as usize - 1] += 1;
-            let fine = match error {
-                AllocError::Exhausted => allowed != Failures::None,
-                AllocError::Contended => allowed == Failures::Any,
-                // Beyond what a device's 32-bit sizes can name.
-                AllocError::Unsupported => size > NAMED_BY_32_BITS,
-            };
-            return if fine {
-                Ok(())
-            } else {
-                Err(format!("it failed: {error}"))
-            };
-        }
-        expect(outcome.code, OK, "there is no such code")?;
-        ended.extend(held.map(|held| died(held.life, outcome.begin)));
-        let start = DevicePtr::<u8>::from_granule(outcome.granule).byte_offset();
-        self.held[op.slot as usize] = Some(Held {
-            size,
-            align,
-            life: Lifetime {
-                start,
-                bytes: size,
-                born: outcome.end,
-                dies: NEVER,
-                slot: op.slot,
-            },
-        });
-        if start % align as u64 != 0 {
-            return Err(format!("offset {start:#x} is not aligned"));
-        }
-        let (first, end) = (header::HEADER_WORDS as u64 * 4, self.pool.bytes());
-        if start < first || start + size > end {
-            return Err(format!(
-                "bytes {start:#x} to {:#x} are not inside the heap, {first:#x} to {end:#x}",
-                start + size
-            ));
-        }
-        Ok(())
-    }
-
     /// Bytes asked for by the blocks that are live.
     pub fn live_bytes(&self) -> u64 {
         self.held.iter().flatten().map(|held| held.size).sum()
@@ -383,18 +263,6 @@ impl<A: Subject> TestHeap<'_, A> {
     pub fn check_all(&mut self) {
         let program: Vec<_> = self.taken().into_iter().map(|s| vec![check(s)]).collect();
         self.run(&program, Failures::None);
-    }
-}
-
-fn died(life: Lifetime, dies: u32) -> Lifetime {
-    Lifetime { dies, ..life }
-}
-
-fn expect(code: u32, expected: u32, why: &str) -> Result<(), String> {
-    if code == expected {
-        Ok(())
-    } else {
-        Err(format!("{why}: the code must be {expected}"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The tests. Each is a function of an allocator and a [`Site`].
+//! The tests. Each is a function of an allocator and a [`Site`](crate::Site).
 //!
 //! | module | what holds |
 //! |---|---|
