@@ -4,7 +4,7 @@
 //! tells the seed and the width with which it happens again.
 
 use super::lifetime::hand_over;
-use super::{Subject, tight, usable, warp};
+use super::{Subject, least, tight, usable, warp};
 use crate::heap::{Failures, check, free, op, realloc};
 use crate::{Site, TestHeap};
 use rand::rngs::SmallRng;
@@ -37,39 +37,92 @@ fn one_schedule<A: Subject>(width: u32, seed: u64) {
     };
     // The last warp is not always full.
     let lanes = (width * warps - dice.random_range(0..width)) as usize;
+    // From the smallest heap of all to one with room for a few blocks of each lane.
+    let bytes = match dice.random_range(0..3) {
+        0 => least::<A>(),
+        1 => least::<A>() + (dice.random_range(0..16 << 10) & !15),
+        _ => tight::<A>(),
+    };
     match seed % 4 {
         0 => {
-            let pool = site.device.reserve::<A>(tight::<A>()).expect("a heap");
+            let pool = site.device.reserve::<A>(bytes).expect("a heap");
             hand_over(&site, &pool, lanes as u32, 3, seed as u32);
         }
         1 => {
-            let pool = site.device.reserve::<A>(tight::<A>()).expect("a heap");
+            let pool = site.device.reserve::<A>(bytes).expect("a heap");
             let absent = dice.random_range(0..8);
             let size = [16, 100, (usable(&pool) / lanes as u64) as u32][dice.random_range(0..3)];
             let absent = if absent < 4 { absent } else { ABSENT };
-            warp::call(
-                &site,
-                &pool,
-                lanes,
-                2,
-                size,
-                dice.random_range(0..50),
-                absent,
-            );
+            let spread = dice.random_range(0..50);
+            warp::call(&site, &pool, lanes, 2, size, spread, absent);
         }
-        _ => churn::<A>(&site, &mut dice, lanes, width * warps),
+        2 => {
+            let mut heap = TestHeap::<A>::new(&site, bytes, lanes * EACH);
+            churn(&mut heap, &mut dice, lanes, width * warps);
+        }
+        _ => {
+            let mut heap = TestHeap::<A>::new(&site, bytes, lanes);
+            alternate(&mut heap, &mut dice, lanes, width * warps);
+        }
     }
 }
 
-/// Random actions of every lane, in two launches.
-fn churn<A: Subject>(site: &Site, dice: &mut SmallRng, lanes: usize, block_dim: u32) {
-    const EACH: usize = 3;
-    let mut heap = TestHeap::<A>::new(site, tight::<A>(), lanes * EACH);
-    // All lanes in one block, or one block for each warp.
-    heap.block_dim = match dice.random() {
-        true => block_dim,
-        false => site.device.info().warp_width,
-    };
+/// Slots of each lane in [`churn`].
+const EACH: usize = 3;
+
+/// Two launches, then all is freed.
+fn run_twice<A: Subject>(
+    heap: &mut TestHeap<'_, A>,
+    lanes: usize,
+    mut program: impl FnMut(usize) -> Vec<Op>,
+) {
+    for _ in 0..2 {
+        let program: Vec<Vec<Op>> = (0..lanes).map(&mut program).collect();
+        heap.run(&program, Failures::Any);
+    }
+    heap.free_all(&heap.taken(), lanes);
+    if A::CAPS.frees {
+        let usage = heap.pool.stats().expect("stats").usage;
+        assert_eq!(usage.used_bytes, 0, "all blocks were freed: {usage:?}");
+    }
+}
+
+/// All lanes in one block, or one block for each warp.
+fn some_block_dim<A>(heap: &TestHeap<'_, A>, dice: &mut SmallRng, all: u32) -> u32 {
+    match dice.random() {
+        true => all,
+        false => heap.site.device.info().warp_width,
+    }
+}
+
+/// Every lane has one block after the other, of a few sizes: the same memory changes what it is used
+/// for again and again.
+fn alternate<A: Subject>(
+    heap: &mut TestHeap<'_, A>,
+    dice: &mut SmallRng,
+    lanes: usize,
+    block_dim: u32,
+) {
+    heap.block_dim = some_block_dim(heap, dice, block_dim);
+    let sizes: [u64; 2] = [dice.random_range(0..300), dice.random_range(100..3000)];
+    run_twice(heap, lanes, |lane| {
+        let mut ops = Vec::new();
+        for _ in 0..5 {
+            ops.push(op(MALLOC, lane, sizes[dice.random_range(0..2)], 16));
+            ops.push(free(lane));
+        }
+        ops
+    });
+}
+
+/// Random actions of every lane.
+fn churn<A: Subject>(
+    heap: &mut TestHeap<'_, A>,
+    dice: &mut SmallRng,
+    lanes: usize,
+    block_dim: u32,
+) {
+    heap.block_dim = some_block_dim(heap, dice, block_dim);
     let room = usable(&heap.pool);
     let sizes = [
         16,
@@ -79,28 +132,18 @@ fn churn<A: Subject>(site: &Site, dice: &mut SmallRng, lanes: usize, block_dim: 
         room / 16,
         room / 5,
     ];
-    for _ in 0..2 {
-        let program: Vec<Vec<Op>> = (0..lanes)
-            .map(|lane| {
-                let mut one = || {
-                    let slot = lane * EACH + dice.random_range(0..EACH);
-                    let size = sizes[dice.random_range(0..sizes.len())];
-                    match dice.random_range(0..10) {
-                        0..=3 => op(MALLOC, slot, size, 16),
-                        4 => op(CALLOC, slot, size.min(5000), 1 << dice.random_range(0..8)),
-                        5 => realloc(slot, size),
-                        6 => check(slot),
-                        _ => free(slot),
-                    }
-                };
-                (0..6).map(|_| one()).collect()
-            })
-            .collect();
-        heap.run(&program, Failures::Any);
-    }
-    heap.free_all(&heap.taken(), lanes);
-    if A::CAPS.frees {
-        let usage = heap.pool.stats().expect("stats").usage;
-        assert_eq!(usage.used_bytes, 0, "all blocks were freed: {usage:?}");
-    }
+    run_twice(heap, lanes, |lane| {
+        let mut one = || {
+            let slot = lane * EACH + dice.random_range(0..EACH);
+            let size = sizes[dice.random_range(0..sizes.len())];
+            match dice.random_range(0..10) {
+                0..=3 => op(MALLOC, slot, size, 16),
+                4 => op(CALLOC, slot, size.min(5000), 1 << dice.random_range(0..8)),
+                5 => realloc(slot, size),
+                6 => check(slot),
+                _ => free(slot),
+            }
+        };
+        (0..6).map(|_| one()).collect()
+    });
 }
