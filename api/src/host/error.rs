@@ -170,7 +170,9 @@ pub enum DeviceError {
     #[error("emulator: {0}")]
     Emulator(String),
     /// The device is gone or hangs; nothing on it can be used any more.
-    #[error("{device} was lost in {during}: {what}; open it again")]
+    #[error(
+        "{device} was lost in {during}: {what}; open it again, in a new process if the driver refuses"
+    )]
     Lost {
         /// Device name.
         device: String,

@@ -1,4 +1,5 @@
 //! What the tests on a GPU share: opening it, or saying that there is none, and launches by hand.
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use warpheap_api::abi::ArgBlock;
 use warpheap_api::host::{
@@ -65,4 +66,13 @@ pub fn check_that_it_works(device: &Device) {
     put.run().unwrap();
     let want: Vec<u32> = (70_000..71_000).collect();
     assert_eq!(out.to_vec().unwrap(), want);
+}
+
+/// Every call on a lost device returns an error that says so.
+pub fn assert_lost(device: &Device, want: &str) {
+    for result in [device.load(&IMAGE).map(drop), device.alloc(64).map(drop)] {
+        let error = result.unwrap_err();
+        assert!(matches!(error, DeviceError::Lost { .. }), "{error:?}");
+        assert!(error.to_string().contains(want), "{error}");
+    }
 }

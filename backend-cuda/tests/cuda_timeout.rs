@@ -1,0 +1,35 @@
+//! A GPU that is lost to a kernel that does not end in time: in a program of its own, since the
+//! context is shared by the whole process.
+
+mod common;
+
+use common::{IMAGE, check_that_it_works, launch};
+use std::time::Duration;
+use warpheap_api::host::IntoArg;
+use warpheap_cuda::CudaConfig;
+
+#[test]
+fn a_device_whose_kernel_does_not_end_is_lost_until_it_is_opened_again() {
+    let impatient = CudaConfig {
+        timeout: Duration::from_millis(200),
+        ..CudaConfig::default()
+    };
+    let Some(device) = common::open(&impatient) else {
+        return;
+    };
+    check_that_it_works(&device);
+    let module = device.load(&IMAGE).unwrap();
+    let sleep = |ms: u32| launch(&module, "sleep_l1", 1, 1, vec![ms.into_arg()]);
+    sleep(50).run().unwrap();
+    let text = sleep(3000).run().unwrap_err().to_string();
+    assert!(
+        text.contains("the launch of sleep_l1") && text.contains("WARPHEAP_TIMEOUT_S"),
+        "{text}"
+    );
+    common::assert_lost(&device, "sleep_l1");
+    drop((module, device));
+
+    // What is left of it does not disturb a device that is opened afterwards.
+    let device = common::open(&CudaConfig::default()).expect("it was there before");
+    check_that_it_works(&device);
+}
