@@ -49,14 +49,14 @@ impl Site {
         Self::new(device.expect("the emulator opens"))
     }
 
-    /// The Vulkan device that the environment chooses, opened once; see [`gpu`].
+    /// The Vulkan device that the environment chooses, opened once.
     #[cfg(feature = "vulkan")]
     pub fn vulkan() -> Option<Self> {
         static SITE: OnceLock<Option<Site>> = OnceLock::new();
         gpu(&SITE, BackendKind::Vulkan, "WARPHEAP_REQUIRE_VULKAN")
     }
 
-    /// The CUDA device that the environment chooses, opened once; see [`gpu`].
+    /// The CUDA device that the environment chooses, opened once.
     #[cfg(feature = "cuda")]
     pub fn cuda() -> Option<Self> {
         static SITE: OnceLock<Option<Site>> = OnceLock::new();
