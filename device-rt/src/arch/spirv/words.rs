@@ -1,0 +1,237 @@
+//! Words of storage buffers.
+//!
+//! Heap accesses are marked non-private, which is what makes the fences apply to them in Vulkan's
+//! memory model.
+
+use super::{acquire, active, lane, release, shuffle};
+use core::arch::asm;
+use warpheap_api::{HeapMemory, LaneMask};
+
+macro_rules! atomic {
+    ($opcode:literal, $pointer:expr, $value:expr) => {{
+        let old: u32;
+        // SAFETY: the pointer is to a word of a storage buffer.
+        unsafe {
+            asm!(
+                "%u32 = OpTypeInt 32 0",
+                "%device = OpConstant %u32 1",
+                "%relaxed = OpConstant %u32 0",
+                concat!("{old} = ", $opcode, " %u32 {pointer} %device %relaxed {value}"),
+                pointer = in(reg) $pointer,
+                value = in(reg) $value,
+                old = out(reg) old,
+            );
+        }
+        old
+    }};
+}
+
+#[inline(always)]
+fn atomic_load(pointer: *mut u32) -> u32 {
+    let value: u32;
+    // SAFETY: the pointer is to a word of a storage buffer.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%device = OpConstant %u32 1",
+            "%relaxed = OpConstant %u32 0",
+            "{value} = OpAtomicLoad %u32 {pointer} %device %relaxed",
+            pointer = in(reg) pointer,
+            value = out(reg) value,
+        );
+    }
+    value
+}
+
+#[inline(always)]
+fn atomic_store(pointer: *mut u32, value: u32) {
+    // SAFETY: the pointer is to a word of a storage buffer.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%device = OpConstant %u32 1",
+            "%relaxed = OpConstant %u32 0",
+            "OpAtomicStore {pointer} %device %relaxed {value}",
+            pointer = in(reg) pointer,
+            value = in(reg) value,
+        );
+    }
+}
+
+#[inline(always)]
+fn atomic_compare_exchange(pointer: *mut u32, current: u32, new: u32) -> u32 {
+    let old: u32;
+    // SAFETY: the pointer is to a word of a storage buffer.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%device = OpConstant %u32 1",
+            "%relaxed = OpConstant %u32 0",
+            "{old} = OpAtomicCompareExchange %u32 {pointer} %device %relaxed %relaxed {new} {current}",
+            pointer = in(reg) pointer,
+            new = in(reg) new,
+            current = in(reg) current,
+            old = out(reg) old,
+        );
+    }
+    old
+}
+
+/// The words of a heap.
+#[derive(Clone, Copy)]
+pub struct Words {
+    words: &'static [u32],
+    len: u32,
+}
+
+impl Words {
+    /// The first `len` words of a storage buffer. The length is the host's: a driver's own answer is
+    /// not to be trusted for buffers of several GiB.
+    ///
+    /// # Safety
+    /// The slice is a storage buffer of at least so many words; the lifetime ends with the kernel,
+    /// which no handle outlives.
+    #[inline(always)]
+    pub unsafe fn from_buffer(words: &[u32], len: u32) -> Self {
+        Words {
+            // SAFETY: as above.
+            words: unsafe { core::mem::transmute::<&[u32], &'static [u32]>(words) },
+            len,
+        }
+    }
+
+    #[inline(always)]
+    fn at(self, word: usize) -> *mut u32 {
+        // SAFETY: callers keep indices inside the heap, as HeapMemory asks.
+        unsafe { self.words.get_unchecked(word) as *const u32 as *mut u32 }
+    }
+}
+
+impl HeapMemory for Words {
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.len as usize
+    }
+    #[inline(always)]
+    fn read(self, word: usize) -> u32 {
+        let value: u32;
+        // SAFETY: the pointer is to a word of a storage buffer.
+        unsafe {
+            asm!(
+                "%u32 = OpTypeInt 32 0",
+                "{value} = OpLoad %u32 {pointer} NonPrivatePointer",
+                pointer = in(reg) self.at(word),
+                value = out(reg) value,
+            );
+        }
+        value
+    }
+    #[inline(always)]
+    fn write(self, word: usize, value: u32) {
+        // SAFETY: the pointer is to a word of a storage buffer.
+        unsafe {
+            asm!(
+                "OpStore {pointer} {value} NonPrivatePointer",
+                pointer = in(reg) self.at(word),
+                value = in(reg) value,
+            );
+        }
+    }
+    #[inline(always)]
+    fn load(self, word: usize) -> u32 {
+        atomic_load(self.at(word))
+    }
+    #[inline(always)]
+    fn store(self, word: usize, value: u32) {
+        atomic_store(self.at(word), value)
+    }
+    #[inline(always)]
+    fn fetch_add(self, word: usize, value: u32) -> u32 {
+        atomic!("OpAtomicIAdd", self.at(word), value)
+    }
+    #[inline(always)]
+    fn fetch_sub(self, word: usize, value: u32) -> u32 {
+        atomic!("OpAtomicISub", self.at(word), value)
+    }
+    #[inline(always)]
+    fn fetch_and(self, word: usize, value: u32) -> u32 {
+        atomic!("OpAtomicAnd", self.at(word), value)
+    }
+    #[inline(always)]
+    fn fetch_or(self, word: usize, value: u32) -> u32 {
+        atomic!("OpAtomicOr", self.at(word), value)
+    }
+    #[inline(always)]
+    fn fetch_max(self, word: usize, value: u32) -> u32 {
+        atomic!("OpAtomicUMax", self.at(word), value)
+    }
+    #[inline(always)]
+    fn exchange(self, word: usize, value: u32) -> u32 {
+        atomic!("OpAtomicExchange", self.at(word), value)
+    }
+    #[inline(always)]
+    fn compare_exchange(self, word: usize, current: u32, new: u32) -> u32 {
+        atomic_compare_exchange(self.at(word), current, new)
+    }
+    #[inline(always)]
+    fn release(self) {
+        release()
+    }
+    #[inline(always)]
+    fn acquire(self) {
+        acquire()
+    }
+    #[inline(always)]
+    fn lane(self) -> u32 {
+        lane()
+    }
+    #[inline(always)]
+    fn active(self) -> LaneMask {
+        active()
+    }
+    #[inline(always)]
+    fn shuffle(self, mask: LaneMask, value: u32, source: u32) -> u32 {
+        shuffle(mask, value, source)
+    }
+}
+
+/// A word of a slice that lanes change at the same time.
+#[repr(transparent)]
+pub struct AtomicWord(u32);
+
+impl AtomicWord {
+    #[inline(always)]
+    fn pointer(&self) -> *mut u32 {
+        &self.0 as *const u32 as *mut u32
+    }
+    /// Atomic load, relaxed.
+    #[inline(always)]
+    pub fn load(&self) -> u32 {
+        atomic_load(self.pointer())
+    }
+    /// Atomic store, relaxed.
+    #[inline(always)]
+    pub fn store(&self, value: u32) {
+        atomic_store(self.pointer(), value)
+    }
+    /// Atomic addition (wrapping), relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_add(&self, value: u32) -> u32 {
+        atomic!("OpAtomicIAdd", self.pointer(), value)
+    }
+    /// Atomic bitwise or, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_or(&self, value: u32) -> u32 {
+        atomic!("OpAtomicOr", self.pointer(), value)
+    }
+    /// Atomic maximum, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_max(&self, value: u32) -> u32 {
+        atomic!("OpAtomicUMax", self.pointer(), value)
+    }
+    /// Atomic compare-and-swap, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn compare_exchange(&self, current: u32, new: u32) -> u32 {
+        atomic_compare_exchange(self.pointer(), current, new)
+    }
+}
