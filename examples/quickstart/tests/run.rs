@@ -20,12 +20,7 @@ fn runs_on(backend: BackendKind) {
     if found.is_empty() {
         return;
     }
-    // Vulkan drivers for CPUs take minutes to compile a large allocator.
-    let slow = found
-        .iter()
-        .any(|device| device.kind.starts_with("CPU, Vulkan"));
-    let allocators = ["Bump", "ScatterAlloc"].into_iter();
-    for allocator in allocators.filter(|name| !slow || *name == "Bump") {
+    for allocator in ["Bump", "ScatterAlloc"] {
         let output = Command::new(env!("CARGO_BIN_EXE_warpheap-quickstart"))
             .arg(allocator)
             .env("WARPHEAP_BACKEND", backend.name())
