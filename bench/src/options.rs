@@ -1,18 +1,10 @@
 //! What is asked for on the command line.
 
-use crate::plan::Scenario;
-use std::path::PathBuf;
+use crate::scenario::Scenario;
 
-/// Measures the allocators of warpheap: time of a malloc kernel and a free kernel, beside the floors.
-#[derive(Clone, Debug, clap::Parser)]
-#[command(name = "warpheap-bench", version)]
+/// What to measure; what is not said is chosen for the device.
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct Options {
-    /// Backend: host, cuda or vulkan [default: the best one present, or $WARPHEAP_BACKEND]
-    #[arg(long, value_name = "NAME")]
-    pub backend: Option<String>,
-    /// Device: its number or a part of its name, as `warpheap doctor` shows them
-    #[arg(long, value_name = "DEVICE")]
-    pub device: Option<String>,
     /// Allocators, separated by commas, or `all`; `Bump` runs always, as a floor
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub allocator: Vec<String>,
@@ -38,19 +30,13 @@ pub struct Options {
     /// Fewer sizes, lanes and repeats
     #[arg(long)]
     pub quick: bool,
-    /// Write the results to this file as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Write the results to this file as CSV
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
 }
 
 impl Options {
     /// The scenarios that are asked for.
     pub fn scenarios(&self) -> Vec<Scenario> {
         match self.scenario.as_slice() {
-            [] => vec![Scenario::S1, Scenario::S3],
+            [] => Scenario::ALL.to_vec(),
             asked => asked.to_vec(),
         }
     }
@@ -80,15 +66,21 @@ mod tests {
     use super::*;
     use clap::{CommandFactory, Parser};
 
+    #[derive(clap::Parser)]
+    struct Program {
+        #[command(flatten)]
+        options: Options,
+    }
+
     #[test]
     fn definition_is_sound() {
-        Options::command().debug_assert();
+        Program::command().debug_assert();
     }
 
     #[test]
     fn lists_and_sizes_are_read() {
         let line = "bench --sizes 16,64 --scenario S3,s1 --pool 2GiB --allocator a,b --n 5";
-        let options = Options::parse_from(line.split(' '));
+        let options = Program::parse_from(line.split(' ')).options;
         assert_eq!(options.sizes, [16, 64]);
         assert_eq!(options.scenarios(), [Scenario::S3, Scenario::S1]);
         assert_eq!(options.pool, Some(2 << 30));
@@ -108,7 +100,7 @@ mod tests {
             "bench --scenario S99",
             "bench file",
         ] {
-            assert!(Options::try_parse_from(line.split(' ')).is_err(), "{line}");
+            assert!(Program::try_parse_from(line.split(' ')).is_err(), "{line}");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Median and spread of repeated measurements.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// What is kept of the repeats of one measurement, in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// What is kept of the repeats of one measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// The median.
     pub median: f64,
@@ -15,20 +15,35 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The spread of `times`; `None` if there are none.
+    /// The spread of `times`, in milliseconds; `None` if there are none.
     pub fn of(times: &[Duration]) -> Option<Self> {
-        let mut times: Vec<f64> = times.iter().map(|t| t.as_secs_f64() * 1e3).collect();
-        times.sort_by(f64::total_cmp);
+        let times: Vec<f64> = times.iter().map(|t| t.as_secs_f64() * 1e3).collect();
+        Self::of_values(&times)
+    }
+
+    /// The spread of `values`; `None` if there are none.
+    pub fn of_values(values: &[f64]) -> Option<Self> {
+        let mut values = values.to_vec();
+        values.sort_by(f64::total_cmp);
         Some(Spread {
-            median: quantile(&times, 0.5)?,
-            p10: quantile(&times, 0.1)?,
-            p90: quantile(&times, 0.9)?,
+            median: quantile(&values, 0.5)?,
+            p10: quantile(&values, 0.1)?,
+            p90: quantile(&values, 0.9)?,
         })
+    }
+
+    /// A value that does not vary.
+    pub fn exactly(value: f64) -> Self {
+        Spread {
+            median: value,
+            p10: value,
+            p90: value,
+        }
     }
 }
 
 /// The `q`-quantile of sorted numbers, between two neighbours in proportion.
-fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
+pub(crate) fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     let place = q * sorted.len().checked_sub(1)? as f64;
     let (below, above) = (place.floor() as usize, place.ceil() as usize);
     let (low, high) = (*sorted.get(below)?, *sorted.get(above)?);

@@ -1,0 +1,249 @@
+//! The scenarios: what each is called, what it asks, along what it is drawn.
+
+use serde::{Deserialize, Serialize};
+
+/// A scenario.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    clap::ValueEnum,
+)]
+pub enum Scenario {
+    /// One size, fresh heap.
+    #[value(name = "S1", alias = "s1")]
+    S1,
+    /// Mixed sizes, fresh heap.
+    #[value(name = "S2", alias = "s2")]
+    S2,
+    /// Scaling, warm heap.
+    #[value(name = "S3", alias = "s3")]
+    S3,
+    /// Malloc and free alternate, warm heap.
+    #[value(name = "S4", alias = "s4")]
+    S4,
+    /// Churn in one kernel.
+    #[value(name = "S5", alias = "s5")]
+    S5,
+    /// Utilisation.
+    #[value(name = "S6", alias = "s6")]
+    S6,
+    /// Address range.
+    #[value(name = "S7", alias = "s7")]
+    S7,
+    /// Start-up.
+    #[value(name = "S8", alias = "s8")]
+    S8,
+    /// Latency of single mallocs.
+    #[value(name = "S9", alias = "s9")]
+    S9,
+    /// Churn of a heap that is nearly full.
+    #[value(name = "S10", alias = "s10")]
+    S10,
+    /// Growth of blocks and vectors.
+    #[value(name = "S11", alias = "s11")]
+    S11,
+    /// Handover between kernels.
+    #[value(name = "S12", alias = "s12")]
+    S12,
+    /// Registers, local memory, code size.
+    #[value(name = "S13", alias = "s13")]
+    S13,
+}
+
+/// What varies within a scenario, and so goes along a plot's horizontal axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Axis {
+    /// [`Row::size`](crate::row::Row::size), bytes of each request.
+    Size,
+    /// [`Row::n`](crate::row::Row::n), lanes of a launch; a line for each size.
+    Lanes,
+    /// [`Row::fill`](crate::row::Row::fill), how full the heap is, in percent.
+    Fill,
+    /// [`Row::case`](crate::row::Row::case), names without an order.
+    Case,
+}
+
+impl Axis {
+    /// What a plot writes along it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Axis::Size => "bytes of each request",
+            Axis::Lanes => "lanes",
+            Axis::Fill => "fill (%)",
+            Axis::Case => "",
+        }
+    }
+}
+
+/// What is known of a scenario before it runs.
+struct About {
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    axis: Axis,
+}
+
+impl Scenario {
+    /// All of them, in order.
+    pub const ALL: [Scenario; 13] = [
+        Scenario::S1,
+        Scenario::S2,
+        Scenario::S3,
+        Scenario::S4,
+        Scenario::S5,
+        Scenario::S6,
+        Scenario::S7,
+        Scenario::S8,
+        Scenario::S9,
+        Scenario::S10,
+        Scenario::S11,
+        Scenario::S12,
+        Scenario::S13,
+    ];
+
+    /// Its name, `S1` to `S13`.
+    pub fn name(self) -> &'static str {
+        self.about().name
+    }
+
+    /// A few words.
+    pub fn title(self) -> &'static str {
+        self.about().title
+    }
+
+    /// What is done and measured, in a sentence or two.
+    pub fn description(self) -> &'static str {
+        self.about().description
+    }
+
+    /// What varies within it.
+    pub fn axis(self) -> Axis {
+        self.about().axis
+    }
+
+    /// Whether the heap is made fresh before each repeat.
+    pub fn is_fresh(self) -> bool {
+        matches!(
+            self,
+            Scenario::S1 | Scenario::S2 | Scenario::S5 | Scenario::S9 | Scenario::S11
+        )
+    }
+
+    fn about(self) -> About {
+        let about = |name, title, axis, description| About {
+            name,
+            title,
+            description,
+            axis,
+        };
+        match self {
+            Scenario::S1 => about(
+                "S1",
+                "one size, fresh heap",
+                Axis::Size,
+                "A kernel in which each lane allocates, then one in which each lane frees; the heap is made fresh before each pair.",
+            ),
+            Scenario::S2 => about(
+                "S2",
+                "mixed sizes, fresh heap",
+                Axis::Case,
+                "As S1, the size of each request a hash of the lane's index: lanes of a warp ask for different sizes.",
+            ),
+            Scenario::S3 => about(
+                "S3",
+                "scaling, warm heap",
+                Axis::Lanes,
+                "As S1 on a heap that has been in use, for numbers of lanes from 1 up.",
+            ),
+            Scenario::S4 => about(
+                "S4",
+                "malloc and free alternate, warm heap",
+                Axis::Size,
+                "As S1 without making the heap fresh.",
+            ),
+            Scenario::S5 => about(
+                "S5",
+                "churn in one kernel",
+                Axis::Case,
+                "Each lane has 4 slots and makes 64 rounds: it picks a slot, checks and frees the block in it, allocates another size and writes it.",
+            ),
+            Scenario::S6 => about(
+                "S6",
+                "utilisation until the first failure",
+                Axis::Size,
+                "One size until a lane fails: bytes handed out over bytes of the pool; then all is freed and the pool is filled with another size.",
+            ),
+            Scenario::S7 => about(
+                "S7",
+                "address range",
+                Axis::Size,
+                "From the lowest to the highest byte of 100,000 blocks of one size, over the bytes asked for.",
+            ),
+            Scenario::S8 => about(
+                "S8",
+                "start-up",
+                Axis::Case,
+                "Time to make a heap of the whole pool fresh, as the host sees it.",
+            ),
+            Scenario::S9 => about(
+                "S9",
+                "latency of single mallocs",
+                Axis::Lanes,
+                "Each lane reads a clock before and after its malloc: median, percentiles and worst of all lanes.",
+            ),
+            Scenario::S10 => about(
+                "S10",
+                "churn of a nearly full heap",
+                Axis::Fill,
+                "The heap is filled to a share of its capacity with mixed sizes, then each operation frees a block or allocates another size: operations per second, failures.",
+            ),
+            Scenario::S11 => about(
+                "S11",
+                "growth",
+                Axis::Case,
+                "Each lane reallocates a block from 16 to 4096 bytes, or pushes elements to a vector.",
+            ),
+            Scenario::S12 => about(
+                "S12",
+                "handover between kernels",
+                Axis::Size,
+                "One kernel allocates and writes, another checks and frees the blocks of other lanes.",
+            ),
+            Scenario::S13 => about(
+                "S13",
+                "registers, local memory, code size",
+                Axis::Case,
+                "What the driver tells of each allocator's malloc and free kernels.",
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::ValueEnum;
+
+    #[test]
+    fn names_are_those_of_the_command_line_and_of_json() {
+        for (scenario, place) in Scenario::ALL.into_iter().zip(1..) {
+            assert_eq!(scenario.name(), format!("S{place}"));
+            let value = scenario.to_possible_value().unwrap();
+            assert_eq!(value.get_name(), scenario.name());
+            assert_eq!(
+                serde_json::to_value(scenario).unwrap(),
+                scenario.name(),
+                "{scenario:?}"
+            );
+        }
+        assert_eq!(Scenario::value_variants(), Scenario::ALL);
+    }
+}
