@@ -4,6 +4,7 @@
 //! One word of each granule is marked. A block begins at a granule, so two blocks that share a byte
 //! share a granule, whose mark the later writer took from the other.
 
+use crate::mix::Mix;
 use warpheap_rt::api::HeapMemory;
 use warpheap_rt::device::*;
 
@@ -16,13 +17,13 @@ pub const OVERWRITTEN: usize = 2;
 /// Number of the counts.
 pub const COUNTS: usize = 3;
 
-/// Lane `i` writes `seed + i` to every granule of `blocks[i]`, which has `size` bytes.
+/// Lane `i` writes `seed + i` to every granule of `blocks[i]`, which is request `i` of `mix`.
 #[kernel(allocators = all)]
-pub fn mark<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], size: u32, seed: u32) {
+pub fn mark<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], mix: Mix, seed: u32) {
     let i = thread::index() as usize;
     if i < blocks.len() {
         let block = blocks[i];
-        let granules = granules(size);
+        let granules = granules(mix.size(i as u32));
         if !block.is_null() && is_inside(heap, block, granules) {
             for g in 0..granules {
                 let at = block.word() + g as usize * 4;
@@ -32,19 +33,19 @@ pub fn mark<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], size: u32, 
     }
 }
 
-/// Counts in `counts` what is wrong with `blocks`, which `mark` marked with the same `size` and `seed`.
+/// Counts in `counts` what is wrong with `blocks`, which `mark` marked with the same `mix` and `seed`.
 #[kernel(allocators = all)]
 pub fn verify<A: DeviceAlloc>(
     heap: Heap<A>,
     blocks: &[DevicePtr<u8>],
     counts: &[AtomicWord],
-    size: u32,
+    mix: Mix,
     seed: u32,
 ) {
     let i = thread::index() as usize;
     if i < blocks.len() && counts.len() >= COUNTS {
         let block = blocks[i];
-        let granules = granules(size);
+        let granules = granules(mix.size(i as u32));
         if block.is_null() {
             counts[MISSING].fetch_add(1);
         } else if !is_inside(heap, block, granules) {

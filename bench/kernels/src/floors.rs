@@ -1,5 +1,6 @@
 //! What no allocator can beat, and the delay that measurements are queued behind.
 
+use warpheap_rt::arch;
 use warpheap_rt::device::*;
 
 /// Does nothing: the price of a launch.
@@ -13,6 +14,17 @@ pub fn store(out: &mut [u32]) {
     if i < out.len() {
         // SAFETY: the index was checked.
         unsafe { *out.get_unchecked_mut(i) = i as u32 };
+    }
+}
+
+/// One lane of each warp makes a release fence and one atomic addition to a word that no other warp
+/// touches: the least that frees of a warp cost that release what was written.
+#[kernel]
+pub fn fence(out: &[AtomicWord]) {
+    let i = thread::index() as usize;
+    if i < out.len() && thread::lane() == arch::active().first() {
+        arch::release();
+        out[i].fetch_add(1);
     }
 }
 

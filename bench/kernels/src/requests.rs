@@ -2,6 +2,7 @@
 //!
 //! Sizes are arguments and not constants: what an allocator computes from a size counts.
 
+use crate::mix::Mix;
 use warpheap_rt::device::*;
 
 /// Lane `i` allocates `size` bytes and stores the handle in `blocks[i]`, the null handle if there was
@@ -54,6 +55,60 @@ pub fn free_warp<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], size: 
     if i < blocks.len() {
         // SAFETY: as in `free`, and the lanes of a warp with a place in the slice come here together.
         unsafe { heap.free_warp(*blocks.get_unchecked(i), layout::bytes(size as usize)) };
+    }
+}
+
+/// Like [`malloc`], each lane the size of its request of `mix`.
+#[kernel(allocators = all)]
+pub fn malloc_mixed<A: DeviceAlloc>(
+    heap: Heap<A>,
+    blocks: &mut [DevicePtr<u8>],
+    mix: Mix,
+) -> Result<(), AllocError> {
+    let i = thread::index() as usize;
+    if i < blocks.len() {
+        let block = heap.malloc(layout::bytes(mix.size(i as u32) as usize));
+        return keep(blocks, i, block);
+    }
+    Ok(())
+}
+
+/// Like [`free`], for blocks of [`malloc_mixed`].
+#[kernel(allocators = all)]
+pub fn free_mixed<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], mix: Mix) {
+    let i = thread::index() as usize;
+    if i < blocks.len() {
+        let layout = layout::bytes(mix.size(i as u32) as usize);
+        // SAFETY: as in `free`.
+        unsafe { heap.free(*blocks.get_unchecked(i), layout) };
+    }
+}
+
+/// Like [`malloc_mixed`], the lanes of a warp together.
+#[kernel(allocators = all)]
+pub fn malloc_mixed_warp<A: DeviceAlloc>(
+    heap: Heap<A>,
+    blocks: &mut [DevicePtr<u8>],
+    mix: Mix,
+) -> Result<(), AllocError> {
+    let i = thread::index() as usize;
+    if i < blocks.len() {
+        let layout = layout::bytes(mix.size(i as u32) as usize);
+        // SAFETY: as in `malloc_warp`.
+        let block = unsafe { heap.malloc_warp(layout) };
+        return keep(blocks, i, block);
+    }
+    Ok(())
+}
+
+/// Like [`free_mixed`], the lanes of a warp together.
+#[kernel(allocators = all)]
+pub fn free_mixed_warp<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], mix: Mix) {
+    let i = thread::index() as usize;
+    if i < blocks.len() {
+        let layout = layout::bytes(mix.size(i as u32) as usize);
+        // SAFETY: as in `free_warp`.
+        unsafe { heap.free_warp(*blocks.get_unchecked(i), layout) };
     }
 }
 

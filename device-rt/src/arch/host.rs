@@ -8,6 +8,8 @@ pub mod simt;
 use core::panic::Location;
 use core::sync::atomic::{AtomicU32, Ordering, fence};
 use simt::{LaneInfo, current};
+use std::sync::OnceLock;
+use std::time::Instant;
 use warpheap_api::{DevicePtr, HeapMemory, LaneMask, Layout};
 
 /// A lane that no emulator runs: alone in its warp.
@@ -135,6 +137,19 @@ pub fn release() {
 #[inline(always)]
 pub fn acquire() {
     fence(Ordering::Acquire);
+}
+
+/// The clock: nanoseconds, see [`nanoseconds`].
+#[inline(always)]
+pub fn ticks() -> u32 {
+    nanoseconds()
+}
+
+/// Nanoseconds since the first call of this process, the low word.
+#[inline(always)]
+pub fn nanoseconds() -> u32 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u32
 }
 
 /// The pointer with this address.

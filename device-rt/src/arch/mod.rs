@@ -39,5 +39,5 @@ use target::global;
 pub use spirv::{UVec3, bounded, enters};
 pub use target::{
     AtomicWord, Words, acquire, active, ballot, block_dim, block_index, grid_dim, lane, match_any,
-    processor, release, shuffle, thread_index, warp_barrier, warp_width,
+    nanoseconds, processor, release, shuffle, thread_index, ticks, warp_barrier, warp_width,
 };

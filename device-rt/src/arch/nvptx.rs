@@ -128,6 +128,27 @@ pub fn acquire() {
     release();
 }
 
+/// The multiprocessor's clock, the low word: it goes on by one each cycle, and is not that of another
+/// multiprocessor.
+#[inline(always)]
+pub fn ticks() -> u32 {
+    let ticks: u32;
+    // SAFETY: no preconditions; not `pure`, so the compiler keeps it in order with other assembly.
+    unsafe { asm!("mov.u32 {ticks}, %clock;", ticks = out(reg32) ticks, options(nostack)) };
+    ticks
+}
+
+/// The device's clock in nanoseconds, the low word. It moves in steps of up to a microsecond.
+#[inline(always)]
+pub fn nanoseconds() -> u32 {
+    let nanos: u32;
+    // SAFETY: as in `ticks`.
+    unsafe {
+        asm!("mov.u32 {nanos}, %globaltimer_lo;", nanos = out(reg32) nanos, options(nostack))
+    };
+    nanos
+}
+
 /// The pointer with this address of global memory, which generic addresses name by the same number.
 #[inline(always)]
 pub(super) fn global(address: u64) -> *mut u32 {
