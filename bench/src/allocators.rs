@@ -1,10 +1,10 @@
 //! With which allocators.
 
 use crate::BenchError;
-use crate::cell::{self, Measured};
 use crate::lab::Lab;
+use crate::measure::{self, Measured};
 use crate::plan::Plan;
-use crate::report::Row;
+use crate::row::Row;
 use warpheap_api::DeviceAlloc;
 use warpheap_api::host::{DeviceError, Pool};
 use warpheap_rt::alloc::*;
@@ -21,15 +21,24 @@ pub struct Entry {
     pub measure: Measure,
 }
 
-/// Measures every cell of a plan and passes on each row.
-pub type Measure = fn(&mut Lab, &Plan, &mut dyn FnMut(Row)) -> Result<(), DeviceError>;
+/// Measures every cell of a plan and passes on each row. Errors of the device become rows.
+pub type Measure = fn(&Lab, &Plan, &mut dyn FnMut(Row)) -> Outcome;
+
+/// What has become of the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It can be used further.
+    Done,
+    /// It is gone; nothing more can be measured.
+    Lost,
+}
 
 macro_rules! entries {
     ($($allocator:ident),* $(,)?) => {
         /// The allocators of the library.
         pub const ALL: &[Entry] = &[$(Entry {
             name: <$allocator as DeviceAlloc>::NAME,
-            measure: measure::<$allocator>,
+            measure: measure_all::<$allocator>,
         }),*];
     };
 }
@@ -59,16 +68,32 @@ pub fn chosen(names: &[String]) -> Result<Vec<Entry>, BenchError> {
     Ok(entries.copied().collect())
 }
 
-fn measure<A: Measured>(
-    lab: &mut Lab,
-    plan: &Plan,
-    row: &mut dyn FnMut(Row),
-) -> Result<(), DeviceError> {
-    let mut pool: Pool<A> = lab.device().reserve(plan.pool)?;
-    for &cell in &plan.cells {
-        row(cell::measure(lab, &mut pool, cell, plan.warp)?);
+fn measure_all<A: Measured>(lab: &Lab, plan: &Plan, row: &mut dyn FnMut(Row)) -> Outcome {
+    // Cells that share a pool follow each other; there is memory for one.
+    let mut pool: Option<Pool<A>> = None;
+    for cell in &plan.cells {
+        if pool.as_ref().is_none_or(|pool| pool.bytes() != cell.pool) {
+            pool = None;
+            match lab.device().reserve(cell.pool) {
+                Ok(fresh) => pool = Some(fresh),
+                Err(error) => {
+                    row(measure::unmeasured::<A>(cell, plan.call, &error));
+                    continue;
+                }
+            }
+        }
+        let Some(pool) = &mut pool else { continue };
+        match measure::measure(lab, pool, cell, plan.call) {
+            Ok(rows) => rows.into_iter().for_each(&mut *row),
+            Err(error) => {
+                row(measure::unmeasured::<A>(cell, plan.call, &error));
+                if matches!(error, DeviceError::Lost { .. }) {
+                    return Outcome::Lost;
+                }
+            }
+        }
     }
-    Ok(())
+    Outcome::Done
 }
 
 #[cfg(test)]

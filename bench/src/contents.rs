@@ -7,6 +7,7 @@ use warpheap_api::host::{DeviceError, DeviceVec, Pool};
 use warpheap_bench_kernels::contents::{
     COUNTS, MISSING, MarkEntry, OUTSIDE, OVERWRITTEN, VerifyEntry,
 };
+use warpheap_bench_kernels::mix::Mix;
 
 /// What is wrong with a number of blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,8 +37,8 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// Marks each of `blocks`, all of `size` bytes in `pool`, and looks whether the marks stayed. Different
-/// seeds make marks that differ from those of an earlier check.
+/// Marks each of `blocks`, block `i` request `i` of `mix` in `pool`, and looks whether the marks stayed.
+/// Different seeds make marks that differ from those of an earlier check.
 ///
 /// # Errors
 /// Errors of the device.
@@ -45,15 +46,15 @@ pub fn check<A: MarkEntry + VerifyEntry>(
     lab: &Lab,
     pool: &Pool<A>,
     blocks: &DeviceVec<DevicePtr<u8>>,
-    size: u32,
+    mix: Mix,
     seed: u32,
 ) -> Result<Wrong, DeviceError> {
     let counts = DeviceVec::<u32>::zeroed(lab.device(), COUNTS)?;
     let shape = Lab::shape(blocks.len() as u32);
     let kernels = lab.kernels();
     let launches = [
-        kernels.mark_launch(pool, shape, blocks, size, seed),
-        kernels.verify_launch(pool, shape, blocks, &counts, size, seed),
+        kernels.mark_launch(pool, shape, blocks, mix, seed),
+        kernels.verify_launch(pool, shape, blocks, &counts, mix, seed),
     ];
     lab.device().run_all(&launches)?;
     let counts = counts.to_vec()?;

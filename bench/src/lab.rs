@@ -1,13 +1,16 @@
 //! How launches are timed.
 
+use crate::row::Floors;
 use crate::stats::Spread;
-use serde::Serialize;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::time::Duration;
+use warpheap_api::DevicePtr;
 use warpheap_api::host::{
-    Device, DeviceError, DeviceVec, KernelFailure, LaunchConfig, LaunchReport, Prepared,
+    Device, DeviceError, DeviceVec, LaunchConfig, LaunchReport, Pool, Prepared,
 };
 use warpheap_bench_kernels::Kernels;
+use warpheap_rt::alloc::Bump;
 
 /// Lanes of a block.
 const BLOCK_DIM: u32 = 256;
@@ -18,14 +21,12 @@ const DELAY_STEPS: u32 = 12_000;
 /// Repeats before the first one that counts.
 const WARM_UP: u32 = 2;
 
-/// What a kernel costs that allocates nothing, at one number of lanes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Floors {
-    /// A kernel that does nothing.
-    pub empty: Spread,
-    /// A kernel that stores one word per lane.
-    pub store: Spread,
-}
+/// Steps of the kernel that compares the two clocks: some milliseconds, thousands of the coarser clock's
+/// steps.
+const PACE_STEPS: u32 = 1_000_000;
+
+/// Bytes of a block of the floor `bump`.
+const BUMP_BYTES: u32 = 16;
 
 /// A device with everything that a measurement needs on it.
 #[derive(Debug)]
@@ -35,7 +36,8 @@ pub struct Lab {
     /// Where the delay puts its result.
     scratch: DeviceVec<u32>,
     repeats: u32,
-    floors: HashMap<u32, Floors>,
+    floors: RefCell<HashMap<u32, Floors>>,
+    tick: RefCell<Option<f64>>,
 }
 
 impl Lab {
@@ -47,9 +49,10 @@ impl Lab {
         Ok(Lab {
             device: device.clone(),
             kernels: warpheap_bench_kernels::load(device)?,
-            scratch: DeviceVec::zeroed(device, 1)?,
+            scratch: DeviceVec::zeroed(device, 4)?,
             repeats: repeats.max(1),
-            floors: HashMap::new(),
+            floors: RefCell::default(),
+            tick: RefCell::default(),
         })
     }
 
@@ -66,11 +69,6 @@ impl Lab {
     /// Timed repeats of each measurement.
     pub fn repeats(&self) -> u32 {
         self.repeats
-    }
-
-    /// Repeats before the first one that counts.
-    pub fn warm_up(&self) -> u32 {
-        WARM_UP
     }
 
     /// The shape of a launch of `n` lanes, at least one.
@@ -98,47 +96,93 @@ impl Lab {
         Ok(reports.into_iter().skip(1).step_by(2).collect())
     }
 
+    /// Calls `round` for the repeats that warm up and for those that count; returns what the latter
+    /// returned. Ends early where a round breaks off.
+    ///
+    /// # Errors
+    /// Those of `round`.
+    pub fn repeat<T, R>(
+        &self,
+        mut round: impl FnMut() -> Result<Result<T, R>, DeviceError>,
+    ) -> Result<Result<Vec<T>, R>, DeviceError> {
+        let mut kept = Vec::new();
+        for repeat in 0..WARM_UP + self.repeats {
+            match round()? {
+                Ok(value) if repeat >= WARM_UP => kept.push(value),
+                Ok(_) => {}
+                Err(refusal) => return Ok(Err(refusal)),
+            }
+        }
+        Ok(Ok(kept))
+    }
+
     /// The floors for `n` lanes, measured once.
     ///
     /// # Errors
     /// Errors of the device.
-    pub fn floors(&mut self, n: u32) -> Result<Floors, DeviceError> {
-        if let Some(known) = self.floors.get(&n) {
+    pub fn floors(&self, n: u32) -> Result<Floors, DeviceError> {
+        let n = n.max(1);
+        if let Some(known) = self.floors.borrow().get(&n) {
             return Ok(*known);
         }
-        let out = DeviceVec::<u32>::zeroed(&self.device, n.max(1) as usize)?;
-        let pair = [
-            self.kernels.empty_launch(Self::shape(n)),
-            self.kernels.store_launch(Self::shape(n), &out),
+        let out = DeviceVec::<u32>::zeroed(&self.device, n as usize)?;
+        let blocks = DeviceVec::<DevicePtr<u8>>::uninit(&self.device, n as usize)?;
+        // A granule for each lane, and one more for header and pointer.
+        let bytes = (u64::from(n) + 1) * u64::from(BUMP_BYTES) + 4096;
+        let mut pool: Pool<Bump> = self.device.reserve(bytes)?;
+        let (kernels, shape) = (&self.kernels, Self::shape(n));
+        let launches = [
+            kernels.empty_launch(shape),
+            kernels.store_launch(shape, &out),
+            kernels.malloc_launch(&pool, shape, &blocks, BUMP_BYTES),
+            kernels.fence_launch(shape, &out),
         ];
-        let mut times = [Vec::new(), Vec::new()];
-        for repeat in 0..WARM_UP + self.repeats {
-            let reports = self.time(&pair)?;
-            if repeat >= WARM_UP {
-                for (times, report) in times.iter_mut().zip(reports) {
-                    times.push(report.device_time);
-                }
-            }
-        }
-        let [empty, store] = times.map(|times| spread(&times));
-        let floors = Floors { empty, store };
-        self.floors.insert(n, floors);
+        let rounds = self.repeat(|| {
+            pool.reset()?;
+            let reports = self.time(&launches)?;
+            Ok(Ok::<_, std::convert::Infallible>(reports))
+        })?;
+        let Ok(rounds) = rounds;
+        let floor = |at: usize| {
+            let times = rounds.iter().filter_map(|reports| reports.get(at));
+            spread(&times.map(|report| report.device_time).collect::<Vec<_>>())
+        };
+        let floors = Floors {
+            empty: floor(0),
+            store: floor(1),
+            bump: floor(2),
+            fence: floor(3),
+        };
+        self.floors.borrow_mut().insert(n, floors);
         Ok(floors)
+    }
+
+    /// Nanoseconds of one tick of the clock that kernels read, measured once; `None` where they have
+    /// no clock.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn tick(&self) -> Result<Option<f64>, DeviceError> {
+        let known = *self.tick.borrow();
+        let tick = match known {
+            Some(tick) => tick,
+            None => {
+                let pace = self
+                    .kernels
+                    .pace_launch(Self::shape(1), &self.scratch, PACE_STEPS);
+                self.device.run_all(&[pace])?;
+                let passed = self.scratch.to_vec()?;
+                let tick = f64::from(passed[1]) / f64::from(passed[0]);
+                *self.tick.borrow_mut().insert(tick)
+            }
+        };
+        Ok((tick.is_finite() && tick > 0.0).then_some(tick))
     }
 }
 
 /// The spread of `times`, all zero if there are none.
 pub(crate) fn spread(times: &[Duration]) -> Spread {
-    Spread::of(times).unwrap_or(Spread {
-        median: 0.0,
-        p10: 0.0,
-        p90: 0.0,
-    })
-}
-
-/// The failure that the report of a launch tells of, if any.
-pub(crate) fn failure(launch: &Prepared, report: &LaunchReport) -> Option<KernelFailure> {
-    report.failure(launch.entry())
+    Spread::of(times).unwrap_or(Spread::exactly(0.0))
 }
 
 #[cfg(test)]

@@ -1,81 +1,162 @@
-//! What is measured: scenarios, sizes, numbers of lanes.
+//! What is measured: which cells on which device.
 
 use crate::BenchError;
+use crate::defaults::Defaults;
 use crate::options::Options;
-use serde::Serialize;
-use warpheap_api::host::{BackendKind, DeviceInfo};
+use crate::row::Call;
+use crate::scenario::Scenario;
+use warpheap_api::host::DeviceInfo;
+use warpheap_bench_kernels::mix::Mix;
+use warpheap_bench_kernels::pattern::ENDS;
 
-/// The sizes of S1, in bytes.
-const S1_SIZES: &[u32] = &[16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192];
-/// The sizes of S3, in bytes.
-const S3_SIZES: &[u32] = &[16, 64, 512, 8192];
-/// The numbers of lanes of S3.
-const S3_LANES: &[u32] = &[1, 1 << 8, 1 << 12, 1 << 16, 1 << 18, 1 << 20];
-/// The sizes of a quick run.
-const QUICK_SIZES: &[u32] = &[16, 64, 512];
-
-/// A scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
-pub enum Scenario {
-    /// One size, fresh heap.
-    #[value(name = "S1", alias = "s1")]
-    S1,
-    /// Scaling, warm heap.
-    #[value(name = "S3", alias = "s3")]
-    S3,
-}
-
-impl Scenario {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scenario::S1 => "S1",
-            Scenario::S3 => "S3",
-        }
-    }
-
-    /// Whether the heap is made fresh before each repeat.
-    pub fn is_fresh(self) -> bool {
-        matches!(self, Scenario::S1)
-    }
+/// What is done in one cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Each of `n` lanes makes one request of `mix`, then frees it.
+    Requests {
+        /// The sizes.
+        mix: Mix,
+        /// Number of lanes.
+        n: u32,
+    },
+    /// Lanes free and allocate in one kernel.
+    Churn {
+        /// The sizes.
+        mix: Mix,
+        /// Number of lanes.
+        lanes: u32,
+        /// Rounds of each.
+        rounds: u32,
+        /// Every so-manieth word of a block is written and checked.
+        step: u32,
+    },
+    /// One size until a lane fails.
+    Utilisation {
+        /// The size.
+        size: u32,
+        /// The size that the heap is filled with afterwards.
+        then: u32,
+    },
+    /// Where `n` blocks lie.
+    Range {
+        /// Their size.
+        size: u32,
+        /// Number of lanes.
+        n: u32,
+    },
+    /// Making the heap fresh.
+    StartUp,
+    /// A clock around each malloc.
+    Latency {
+        /// The size.
+        size: u32,
+        /// Number of lanes.
+        n: u32,
+    },
+    /// Churn of a heap that is filled first.
+    Fill {
+        /// The sizes.
+        mix: Mix,
+        /// How full, in percent of what is not metadata.
+        percent: u32,
+        /// How many mallocs and frees.
+        operations: u64,
+    },
+    /// Blocks that double by `realloc`.
+    Realloc {
+        /// The size at first.
+        least: u32,
+        /// How often they double.
+        doublings: u32,
+        /// Number of lanes.
+        n: u32,
+    },
+    /// Vectors that grow by `push`.
+    Vector {
+        /// Elements of one word.
+        elements: u32,
+        /// Number of lanes.
+        n: u32,
+    },
+    /// One kernel allocates, another frees.
+    Handover {
+        /// The size.
+        size: u32,
+        /// Number of lanes, a power of two.
+        n: u32,
+    },
+    /// What the driver tells of the kernels.
+    Resources,
 }
 
 /// One cell of a scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// The scenario.
     pub scenario: Scenario,
-    /// Bytes of each request.
-    pub size: u32,
-    /// Number of lanes, each with one request.
-    pub n: u32,
+    /// What varies, in words.
+    pub case: String,
+    /// Bytes of the pool.
+    pub pool: u64,
+    /// What is done.
+    pub work: Work,
+}
+
+impl Cell {
+    /// Bytes of each request, where there is one size.
+    pub fn size(&self) -> Option<u32> {
+        match self.work {
+            Work::Requests { mix, .. } => (mix.kinds == 1).then_some(mix.least),
+            Work::Utilisation { size, .. }
+            | Work::Range { size, .. }
+            | Work::Latency { size, .. }
+            | Work::Handover { size, .. } => Some(size),
+            _ => None,
+        }
+    }
+
+    /// Number of lanes of a launch; 1 where that is not what the cell is about.
+    pub fn n(&self) -> u32 {
+        match self.work {
+            Work::Requests { n, .. }
+            | Work::Range { n, .. }
+            | Work::Latency { n, .. }
+            | Work::Realloc { n, .. }
+            | Work::Vector { n, .. }
+            | Work::Handover { n, .. } => n,
+            Work::Churn { lanes, .. } => lanes,
+            Work::Utilisation { .. } | Work::StartUp | Work::Fill { .. } | Work::Resources => 1,
+        }
+    }
+
+    /// How full the heap is made, in percent, where that varies.
+    pub fn fill(&self) -> Option<u32> {
+        match self.work {
+            Work::Fill { percent, .. } => Some(percent),
+            _ => None,
+        }
+    }
 }
 
 /// What is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The cells, in order.
+    /// The cells, in order; those that share a pool follow each other.
     pub cells: Vec<Cell>,
-    /// Bytes of the pool.
+    /// Bytes of the pool of scenarios that have none of their own.
     pub pool: u64,
     /// Timed repeats of each measurement.
     pub repeats: u32,
-    /// Lanes of a warp call together.
-    pub warp: bool,
-}
-
-/// What is measured on a kind of device unless the user says otherwise.
-struct Defaults {
-    n: u32,
-    pool: u64,
-    repeats: u32,
+    /// How lanes call the allocator.
+    pub call: Call,
 }
 
 impl Plan {
     /// The plan for these options on this device.
     ///
     /// # Errors
-    /// [`BenchError::PoolTooSmall`] if a cell that was asked for by number does not fit.
+    /// [`BenchError::PoolTooSmall`] if a cell that was asked for by number and size does not fit, or
+    /// nothing fits at all.
     pub fn new(options: &Options, device: &DeviceInfo) -> Result<Self, BenchError> {
         let defaults = Defaults::of(device.backend, options.quick);
         let room = device.max_buffer_bytes.min(match device.memory_bytes {
@@ -83,115 +164,221 @@ impl Plan {
             known => known / 2,
         });
         let pool = options.pool.unwrap_or(defaults.pool.min(room)) & !15;
-        let n = options.n.unwrap_or(defaults.n);
-        let mut cells = Vec::new();
+        let mut planner = Planner {
+            options,
+            defaults,
+            pool,
+            cells: Vec::new(),
+        };
         for &scenario in &options.scenarios() {
-            let sizes = match (options.sizes.as_slice(), options.quick, scenario) {
-                ([], true, _) => QUICK_SIZES,
-                ([], false, Scenario::S1) => S1_SIZES,
-                ([], false, Scenario::S3) => S3_SIZES,
-                (asked, ..) => asked,
-            };
-            for &size in sizes {
-                let most = fitting(size, pool);
-                // A number that the user gave is not changed behind their back.
-                if most == 0 || (options.n.is_some() && n > most && scenario == Scenario::S1) {
-                    return Err(BenchError::PoolTooSmall { n, size, pool });
-                }
-                let cell = |n| Cell { scenario, size, n };
-                match scenario {
-                    Scenario::S1 => cells.push(cell(n.min(most))),
-                    Scenario::S3 => {
-                        let lanes = S3_LANES.iter().filter(|&&lanes| lanes <= n.min(most));
-                        cells.extend(lanes.map(|&lanes| cell(lanes)));
-                    }
-                }
-            }
+            planner.add(scenario)?;
         }
+        let mut cells = planner.cells;
+        // Stable: within a pool the order is that of the scenarios.
+        cells.sort_by_key(|cell| cell.pool != pool);
         Ok(Plan {
             cells,
             pool,
             repeats: options.repeats.unwrap_or(defaults.repeats),
-            warp: options.warp,
+            call: match options.warp {
+                false => Call::Lane,
+                true => Call::Warp,
+            },
         })
     }
 }
 
-impl Defaults {
-    fn of(backend: BackendKind, quick: bool) -> Self {
-        let (n, pool, repeats) = match (backend, quick) {
-            (BackendKind::Host, false) => (1 << 14, 256 << 20, 5),
-            (BackendKind::Host, true) => (1 << 10, 16 << 20, 3),
-            (_, false) => (1 << 20, 8 << 30, 21),
-            (_, true) => (1 << 16, 1 << 30, 5),
+struct Planner<'a> {
+    options: &'a Options,
+    defaults: Defaults,
+    pool: u64,
+    cells: Vec<Cell>,
+}
+
+impl Planner<'_> {
+    fn add(&mut self, scenario: Scenario) -> Result<(), BenchError> {
+        let defaults = self.defaults;
+        let n = self.options.n.unwrap_or(defaults.n);
+        match scenario {
+            Scenario::S1 | Scenario::S4 => {
+                for size in self.sizes(scenario) {
+                    let mix = Mix::one(size);
+                    let n = self.lanes(n, size, mix)?;
+                    self.push(scenario, size.to_string(), Work::Requests { mix, n });
+                }
+            }
+            Scenario::S2 => {
+                for (name, mix, most) in defaults.mixes() {
+                    let n = self.lanes(n.min(most), mix.least, mix)?;
+                    self.push(scenario, name.to_string(), Work::Requests { mix, n });
+                }
+            }
+            Scenario::S3 => {
+                for size in self.sizes(scenario) {
+                    let mix = Mix::one(size);
+                    for n in self.lane_counts(Defaults::SCALING, n, mix)? {
+                        self.push(scenario, size.to_string(), Work::Requests { mix, n });
+                    }
+                }
+            }
+            Scenario::S5 => {
+                let mix = Defaults::CHURN;
+                let lanes = self.options.n.unwrap_or(defaults.churn_lanes);
+                // Each lane holds four blocks.
+                let lanes = lanes.min(self.fitting(mix)? / 4).max(1);
+                for (case, step) in [("16..1024", ENDS), ("16..1024, every word", 1)] {
+                    let rounds = defaults.churn_rounds;
+                    let work = Work::Churn {
+                        mix,
+                        lanes,
+                        rounds,
+                        step,
+                    };
+                    self.push(scenario, case.to_string(), work);
+                }
+            }
+            Scenario::S6 => {
+                for size in self.sizes(scenario) {
+                    let then = if size < 1024 { 4096 } else { 64 };
+                    let work = Work::Utilisation { size, then };
+                    self.push_in(scenario, size.to_string(), work, defaults.full_pool);
+                }
+            }
+            Scenario::S7 => {
+                for size in self.sizes(scenario) {
+                    let n = self.options.n.unwrap_or(defaults.range_blocks);
+                    let n = n.min(self.fitting(Mix::one(size))?);
+                    self.push(scenario, size.to_string(), Work::Range { size, n });
+                }
+            }
+            Scenario::S8 => self.push(scenario, bytes(self.pool), Work::StartUp),
+            Scenario::S9 => {
+                for size in self.sizes(scenario) {
+                    for n in self.lane_counts(Defaults::LATENCY, n, Mix::one(size))? {
+                        self.push(scenario, size.to_string(), Work::Latency { size, n });
+                    }
+                }
+            }
+            Scenario::S10 => {
+                for &percent in Defaults::FILLS {
+                    let work = Work::Fill {
+                        mix: Defaults::CHURN,
+                        percent,
+                        operations: defaults.operations,
+                    };
+                    let case = format!("fill {percent} %");
+                    self.push_in(scenario, case, work, defaults.churn_pool);
+                }
+            }
+            Scenario::S11 => self.add_growth(n)?,
+            Scenario::S12 => {
+                for size in self.sizes(scenario) {
+                    let mix = Mix::one(size);
+                    let n = n.min(Defaults::HANDOVER_LANES).min(self.fitting(mix)?);
+                    // The consumer's permutation wants a power of two.
+                    let n = 1 << n.max(1).ilog2();
+                    self.push(scenario, size.to_string(), Work::Handover { size, n });
+                }
+            }
+            Scenario::S13 => self.push(scenario, "kernels".to_string(), Work::Resources),
+        }
+        Ok(())
+    }
+
+    fn add_growth(&mut self, n: u32) -> Result<(), BenchError> {
+        let n = n.min(Defaults::GROWTH_LANES);
+        let (least, doublings) = (Defaults::GROWTH_LEAST, self.defaults.doublings);
+        let most = least << doublings;
+        // All blocks that a lane ever has take less than twice the last.
+        let lanes = n.min(self.fitting(Mix::one(2 * most))?);
+        let work = Work::Realloc {
+            least,
+            doublings,
+            n: lanes,
         };
-        Defaults { n, pool, repeats }
+        self.push(Scenario::S11, format!("realloc {least}..{most}"), work);
+        let elements = self.defaults.elements;
+        let lanes = n.min(self.fitting(Mix::one(16 * elements))?);
+        let work = Work::Vector { elements, n: lanes };
+        self.push(Scenario::S11, format!("push {elements} words"), work);
+        Ok(())
+    }
+
+    fn sizes(&self, scenario: Scenario) -> Vec<u32> {
+        match self.options.sizes.as_slice() {
+            [] => Defaults::sizes(scenario, self.options.quick).to_vec(),
+            asked => asked.to_vec(),
+        }
+    }
+
+    /// The most lanes, a power of two, whose requests take no more than half of the pool.
+    fn fitting(&self, mix: Mix) -> Result<u32, BenchError> {
+        let each = mean_bytes(mix).max(16);
+        match (self.pool / 2 / each).min(1 << 31) {
+            0 => Err(self.too_small(1, mix.least)),
+            some => Ok(1 << some.ilog2()),
+        }
+    }
+
+    /// `n` lanes, or as many as fit; a number that the user gave together with a size is not changed
+    /// behind their back.
+    fn lanes(&self, n: u32, size: u32, mix: Mix) -> Result<u32, BenchError> {
+        let most = self.fitting(mix)?;
+        let exact = self.options.n.is_some() && !self.options.sizes.is_empty();
+        match n > most && exact {
+            true => Err(self.too_small(n, size)),
+            false => Ok(n.min(most)),
+        }
+    }
+
+    /// Those of `counts` that are no more than `n` and fit.
+    fn lane_counts(&self, counts: &[u32], n: u32, mix: Mix) -> Result<Vec<u32>, BenchError> {
+        let most = n.min(self.fitting(mix)?);
+        let counts: Vec<_> = counts.iter().copied().filter(|&n| n <= most).collect();
+        Ok(if counts.is_empty() {
+            vec![most]
+        } else {
+            counts
+        })
+    }
+
+    fn too_small(&self, n: u32, size: u32) -> BenchError {
+        let pool = self.pool;
+        BenchError::PoolTooSmall { n, size, pool }
+    }
+
+    fn push(&mut self, scenario: Scenario, case: String, work: Work) {
+        self.push_in(scenario, case, work, self.pool);
+    }
+
+    fn push_in(&mut self, scenario: Scenario, case: String, work: Work, pool: u64) {
+        self.cells.push(Cell {
+            scenario,
+            case,
+            pool: pool.min(self.pool),
+            work,
+        });
     }
 }
 
-/// The largest power of two of requests of `size` bytes that take no more than half of the pool; 0 if
-/// not even one does.
-fn fitting(size: u32, pool: u64) -> u32 {
-    let blocks = pool / 2 / u64::from(size.max(16));
-    match blocks.min(1 << 31) {
-        0 => 0,
-        some => 1 << some.ilog2(),
+/// The mean size of the requests of `mix`, in bytes.
+fn mean_bytes(mix: Mix) -> u64 {
+    let (least, kinds) = (u64::from(mix.least), u64::from(mix.kinds));
+    match mix.step {
+        0 => least * ((1 << kinds) - 1) / kinds,
+        step => least + (kinds - 1) * u64::from(step) / 2,
     }
+}
+
+/// A number of bytes in the largest unit of which it is a multiple.
+fn bytes(bytes: u64) -> String {
+    for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] {
+        if bytes != 0 && bytes % (1 << shift) == 0 {
+            return format!("{} {unit}", bytes >> shift);
+        }
+    }
+    format!("{bytes} B")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::Parser;
-
-    fn info(backend: BackendKind, max_buffer_bytes: u64) -> DeviceInfo {
-        DeviceInfo {
-            backend,
-            name: "device".into(),
-            driver: "driver".into(),
-            warp_width: 32,
-            max_block_dim: 1024,
-            max_grid_dim: 1 << 30,
-            max_buffer_bytes,
-            memory_bytes: 100 << 30,
-        }
-    }
-
-    fn plan(line: &str, device: &DeviceInfo) -> Result<Plan, BenchError> {
-        let words = ["bench"].into_iter().chain(line.split_whitespace());
-        Plan::new(&Options::parse_from(words), device)
-    }
-
-    #[test]
-    fn a_full_run_on_a_gpu_is_that_of_the_published_tables() {
-        let plan = plan("", &info(BackendKind::Cuda, 100 << 30)).unwrap();
-        assert_eq!((plan.pool, plan.repeats), (8 << 30, 21));
-        let cells = |scenario| plan.cells.iter().filter(move |c| c.scenario == scenario);
-        assert_eq!(cells(Scenario::S1).count(), 10);
-        for cell in cells(Scenario::S1) {
-            let n = if cell.size == 8192 { 1 << 19 } else { 1 << 20 };
-            assert_eq!(cell.n, n, "{cell:?}");
-        }
-        assert_eq!(cells(Scenario::S3).count(), 3 * 6 + 5);
-    }
-
-    #[test]
-    fn a_device_with_small_buffers_gets_a_smaller_pool_and_fewer_lanes() {
-        let small = info(BackendKind::Vulkan, 1 << 30);
-        let plan = plan("--scenario S1 --sizes 4096", &small).unwrap();
-        assert_eq!(plan.pool, 1 << 30);
-        assert_eq!(plan.cells[0].n, 1 << 17);
-    }
-
-    #[test]
-    fn numbers_that_were_asked_for_are_kept_or_refused() {
-        let host = info(BackendKind::Host, 1 << 34);
-        let kept = plan("--scenario S1 --n 1000 --sizes 100 --pool 1M", &host).unwrap();
-        assert_eq!((kept.cells[0].n, kept.cells[0].size), (1000, 100));
-        let text = plan("--n 100000 --sizes 100 --pool 1M", &host)
-            .unwrap_err()
-            .to_string();
-        assert!(text.contains("100000 blocks of 100 bytes"), "{text}");
-        assert!(plan("--sizes 100 --pool 100", &host).is_err());
-    }
-}
+mod tests;

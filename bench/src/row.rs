@@ -65,6 +65,8 @@ impl Metric {
     pub const TOTAL: &str = "total";
     /// Requests that failed.
     pub const FAILED: &str = "failed";
+    /// Slots that could not be filled at first.
+    pub const UNFILLED: &str = "unfilled";
     /// Bytes handed out over bytes of the pool.
     pub const UTILISATION: &str = "utilisation";
     /// The same after everything was freed, with another size.

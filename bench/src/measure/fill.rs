@@ -1,0 +1,159 @@
+//! S10: churn of a heap that is filled to a share of its capacity.
+
+use super::refusal::Refusal;
+use super::{Bench, Measured};
+use crate::lab::Lab;
+use crate::row::{Metric, Row, Unit};
+use crate::stats::Spread;
+use std::time::Duration;
+use warpheap_api::DevicePtr;
+use warpheap_api::host::{DeviceError, DeviceVec};
+use warpheap_bench_kernels::churn::{COUNTS, DAMAGED, FAILED, FREED, SERVED, Turn};
+use warpheap_bench_kernels::mix::Mix;
+
+/// Most lanes of a launch.
+const MOST_LANES: u32 = 1 << 17;
+/// Slots of a lane, at least.
+const LEAST_SLOTS: u32 = 4;
+/// Most rounds of a launch.
+const MOST_ROUNDS: u32 = 64;
+/// Launches get longer up to this time, so that one of a slow allocator is not endless.
+const LAUNCH: Duration = Duration::from_millis(20);
+/// A phase that has taken so long ends before all operations are done.
+const PHASE: Duration = Duration::from_secs(10);
+
+/// What the launches of a phase did.
+#[derive(Debug, Default)]
+struct Phase {
+    /// Millions of operations per second of each launch, with its rounds.
+    paces: Vec<(u32, f64)>,
+    operations: u64,
+    tried: u64,
+    failed: u64,
+}
+
+pub(super) fn measure<A: Measured>(
+    bench: Bench<'_, A>,
+    mix: Mix,
+    percent: u32,
+    operations: u64,
+) -> Result<Row, DeviceError> {
+    let mut row = bench.row();
+    if !A::CAPS.frees {
+        row.status = "not measured: does not free".to_string();
+        return Ok(row);
+    }
+    let (device, kernels) = (bench.lab.device(), bench.lab.kernels());
+    let capacity = bench.pool.bytes() - bench.pool.metadata_bytes();
+    let slots = slots_for(mix, capacity / 100 * u64::from(percent));
+    let lanes = (slots / LEAST_SLOTS).clamp(1, MOST_LANES);
+    // Each lane owns as many.
+    let slots = slots / lanes * lanes;
+    row.n = lanes;
+    let blocks = DeviceVec::<DevicePtr<u8>>::uninit(device, slots as usize)?;
+    let times = DeviceVec::<u32>::zeroed(device, slots as usize)?;
+    let counts = DeviceVec::<u32>::zeroed(device, COUNTS)?;
+
+    bench.pool.reset()?;
+    let malloc = kernels.malloc_mixed_launch(bench.pool, Lab::shape(slots), &blocks, mix);
+    let reports = device.run_all(std::slice::from_ref(&malloc))?;
+    let unfilled = reports[0].failure(malloc.entry()).map_or(0, |f| f.lanes);
+    device.run_all(&[kernels.stamp_launch(bench.pool, Lab::shape(slots), &blocks, mix)])?;
+
+    let mut phase = Phase::default();
+    let mut spent = Duration::ZERO;
+    let mut turn = Turn {
+        lanes,
+        rounds: 1,
+        seed: 0,
+    };
+    let mut damaged = 0;
+    while phase.operations < operations && spent < PHASE && damaged == 0 {
+        counts.fill_zero()?;
+        let shape = Lab::shape(lanes);
+        let refill = kernels.refill_launch(bench.pool, shape, &blocks, &times, &counts, mix, turn);
+        let time = bench.lab.time(&[refill])?[0].device_time;
+        let counted = counts.to_vec()?;
+        damaged += counted[DAMAGED];
+        phase.add(&counted, turn.rounds, time);
+        spent += time;
+        turn.seed = turn.seed.wrapping_add(0x9e37_79b9);
+        if time * 2 < LAUNCH && turn.rounds < MOST_ROUNDS {
+            turn.rounds *= 2;
+        }
+    }
+    counts.fill_zero()?;
+    let shape = Lab::shape(slots);
+    device.run_all(&[kernels.drain_launch(bench.pool, shape, &blocks, &times, &counts, mix)])?;
+    damaged += counts.to_vec()?[DAMAGED];
+    match Refusal::of_damaged(damaged) {
+        Some(refusal) => refusal.tell(&mut row),
+        None => phase.tell(&mut row, unfilled, slots, operations),
+    }
+    Ok(row)
+}
+
+impl Phase {
+    fn add(&mut self, counted: &[u32], rounds: u32, time: Duration) {
+        let [failed, served, freed] = [FAILED, SERVED, FREED].map(|at| u64::from(counted[at]));
+        self.operations += served + freed;
+        self.tried += served + failed;
+        self.failed += failed;
+        let pace = (served + freed) as f64 / time.as_secs_f64().max(1e-9) / 1e6;
+        self.paces.push((rounds, pace));
+    }
+
+    fn tell(&self, row: &mut Row, unfilled: u32, slots: u32, operations: u64) {
+        // Shorter launches tell more of launching.
+        let longest = self.paces.iter().map(|&(rounds, _)| rounds).max();
+        let of_longest = self.paces.iter().filter(|&&(r, _)| Some(r) == longest);
+        let paces: Vec<_> = of_longest.map(|&(_, pace)| pace).collect();
+        if let Some(pace) = Spread::of_values(&paces) {
+            let pace = Metric::new(Metric::THROUGHPUT, Unit::MopsPerSecond, pace);
+            row.metrics.push(pace);
+        }
+        let share = 100.0 * self.failed as f64 / self.tried.max(1) as f64;
+        let failed = Metric::new(Metric::FAILED, Unit::Percent, Spread::exactly(share));
+        let empty = 100.0 * f64::from(unfilled) / f64::from(slots.max(1));
+        let empty = Metric::new(Metric::UNFILLED, Unit::Percent, Spread::exactly(empty));
+        row.metrics.extend([failed, empty]);
+        let mut said = Vec::new();
+        if self.failed != 0 {
+            said.push(format!("{} of {} mallocs failed", self.failed, self.tried));
+        }
+        if unfilled != 0 {
+            said.push(format!("{unfilled} of {slots} slots empty at first"));
+        }
+        if self.operations < operations {
+            said.push(format!("{} operations in {PHASE:?}", self.operations));
+        }
+        if !said.is_empty() {
+            row.status = said.join("; ");
+        }
+    }
+}
+
+/// How many requests of `mix` take no more than `bytes` bytes together; at least one.
+fn slots_for(mix: Mix, bytes: u64) -> u32 {
+    let mut taken = 0;
+    let requests = (0..u32::MAX).take_while(|&number| {
+        taken += u64::from(mix.size(number));
+        taken <= bytes
+    });
+    (requests.count() as u32).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_take_the_bytes_they_may_and_no_more() {
+        assert_eq!(slots_for(Mix::one(64), 640), 10);
+        assert_eq!(slots_for(Mix::one(64), 1), 1);
+        let mix = Mix::uniform(16, 1024);
+        let slots = slots_for(mix, 1 << 20);
+        let taken: u64 = (0..slots).map(|number| u64::from(mix.size(number))).sum();
+        assert!(taken <= 1 << 20 && taken + u64::from(mix.size(slots)) > 1 << 20);
+    }
+}

@@ -1,0 +1,107 @@
+//! S6: one size until a lane fails, then another size in what was freed.
+
+use super::refusal::Refusal;
+use super::{Bench, Measured};
+use crate::contents;
+use crate::row::{Metric, Row, Unit};
+use crate::stats::Spread;
+use warpheap_api::DevicePtr;
+use warpheap_api::host::{DeviceError, DeviceVec, RawBuffer};
+use warpheap_bench_kernels::mix::Mix;
+
+type Blocks = DeviceVec<DevicePtr<u8>>;
+
+/// Most lanes of a launch.
+const MOST_LANES: u64 = 1 << 20;
+/// Launches that fill the pool, at least, unless there are few blocks.
+const LEAST_LAUNCHES: u64 = 32;
+/// Lanes of a launch are a multiple of this, so that its slice of handles begins where slices may.
+const STEP: u64 = 64;
+
+/// The blocks that filled a heap.
+struct Filled {
+    handles: RawBuffer,
+    /// Lanes of all launches, also of those that failed.
+    lanes: u32,
+    /// Lanes of each launch.
+    window: u32,
+    /// Lanes that were served.
+    served: u64,
+}
+
+pub(super) fn measure<A: Measured>(
+    mut bench: Bench<'_, A>,
+    size: u32,
+    then: u32,
+) -> Result<Row, DeviceError> {
+    let mut row = bench.row();
+    bench.pool.reset()?;
+    for (name, size) in [(Metric::UTILISATION, size), (Metric::REUSED, then)] {
+        let filled = fill(&bench, size)?;
+        let all = DeviceVec::from_raw_parts(filled.handles.clone(), 0, filled.lanes)?;
+        let mut wrong = contents::check(bench.lab, bench.pool, &all, Mix::one(size), 0)?;
+        // Lanes without a block are what ends this.
+        wrong.missing = 0;
+        if let Some(refusal) = Refusal::of_wrong(wrong) {
+            refusal.tell(&mut row);
+            break;
+        }
+        let used = filled.served as f64 * f64::from(size) / bench.pool.bytes() as f64;
+        let used = Metric::new(name, Unit::Ratio, Spread::exactly(used)).more_is_better();
+        row.metrics.push(used);
+        if !A::CAPS.frees {
+            row.status = "does not free".to_string();
+            break;
+        }
+        empty(&mut bench, size, &filled)?;
+    }
+    Ok(row)
+}
+
+/// Allocates blocks of `size` bytes, launch after launch, until a lane gets none.
+fn fill<A: Measured>(bench: &Bench<'_, A>, size: u32) -> Result<Filled, DeviceError> {
+    let device = bench.lab.device();
+    let most = bench.pool.bytes() / u64::from(size.max(1).next_multiple_of(16)) + 1;
+    let window = (most / LEAST_LAUNCHES).clamp(1, MOST_LANES);
+    let window = window.next_multiple_of(STEP);
+    let launches = most.div_ceil(window);
+    let mut filled = Filled {
+        handles: device.alloc(launches * window * 4)?,
+        lanes: 0,
+        window: window as u32,
+        served: 0,
+    };
+    for _ in 0..launches {
+        let blocks = filled.window_at(filled.lanes)?;
+        let malloc = bench.malloc(&blocks, Mix::one(size));
+        let reports = device.run_all(std::slice::from_ref(&malloc))?;
+        let failures = reports[0].failure(malloc.entry());
+        let failed = failures.map_or(0, |failure| failure.lanes);
+        filled.lanes += filled.window;
+        filled.served += u64::from(filled.window - failed);
+        if failed != 0 {
+            break;
+        }
+    }
+    Ok(filled)
+}
+
+/// Frees all of them.
+fn empty<A: Measured>(
+    bench: &mut Bench<'_, A>,
+    size: u32,
+    filled: &Filled,
+) -> Result<(), DeviceError> {
+    for first in (0..filled.lanes).step_by(filled.window as usize) {
+        let free = bench.free(&filled.window_at(first)?, Mix::one(size));
+        bench.lab.device().run_all(&[free])?;
+    }
+    Ok(())
+}
+
+impl Filled {
+    /// The handles of the launch whose first lane has this number.
+    fn window_at(&self, first: u32) -> Result<Blocks, DeviceError> {
+        Blocks::from_raw_parts(self.handles.clone(), u64::from(first) * 4, self.window)
+    }
+}

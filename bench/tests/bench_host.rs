@@ -1,0 +1,154 @@
+//! The lab on the emulator: every allocator, every scenario.
+
+use clap::Parser;
+use std::time::Duration;
+use warpheap_api::host::Device;
+use warpheap_bench::allocators;
+use warpheap_bench::options::Options;
+use warpheap_bench::row::{Metric, OK, Row};
+use warpheap_bench::run::Run;
+use warpheap_bench::scenario::Scenario;
+use warpheap_host::HostConfig;
+
+#[derive(Parser)]
+struct Program {
+    #[command(flatten)]
+    options: Options,
+}
+
+fn host(warp_width: u32) -> Device {
+    warpheap_host::open(HostConfig {
+        warp_width,
+        ..HostConfig::default()
+    })
+    .unwrap()
+}
+
+fn run(device: &Device, line: &str) -> Run {
+    let words = ["bench"].into_iter().chain(line.split_whitespace());
+    let options = Program::parse_from(words).options;
+    warpheap_bench::run(device, &options, |row| {
+        println!(
+            "{} {} {}: {}",
+            row.scenario.name(),
+            row.allocator,
+            row.case,
+            row.status
+        );
+    })
+    .unwrap()
+}
+
+fn rows<'a>(run: &'a Run, allocator: &str, scenario: Scenario) -> Vec<&'a Row> {
+    let of = |row: &&Row| row.allocator == allocator && row.scenario == scenario;
+    run.rows.iter().filter(of).collect()
+}
+
+/// The median of a metric that is there.
+fn value(row: &Row, name: &str) -> f64 {
+    row.metric(name)
+        .unwrap_or_else(|| panic!("{row:?}"))
+        .value
+        .median
+}
+
+#[test]
+fn every_allocator_runs_every_scenario_and_is_right() {
+    for (width, call) in [(8, ""), (32, "--warp")] {
+        let run = run(&host(width), &format!("--quick --n 256 {call}"));
+        assert!(run.is_right());
+        for entry in allocators::ALL {
+            for scenario in Scenario::ALL {
+                let rows = rows(&run, entry.name, scenario);
+                assert!(!rows.is_empty(), "{} {scenario:?}", entry.name);
+                for row in rows {
+                    said_what_is_so(row, entry.name != "Bump");
+                }
+            }
+        }
+    }
+}
+
+/// What each scenario's row of a right allocator holds.
+fn said_what_is_so(row: &Row, frees: bool) {
+    if let Some(floors) = row.floors {
+        for (name, floor) in floors.named() {
+            assert!(floor.median > 0.0, "{name}: {row:?}");
+        }
+    }
+    let timed = |name: &str| assert!(row.ratio(row.metric(name).unwrap()) > Some(0.0), "{row:?}");
+    match row.scenario {
+        Scenario::S1 | Scenario::S2 | Scenario::S3 | Scenario::S4 => {
+            assert_eq!(row.status, OK, "{row:?}");
+            timed(Metric::MALLOC);
+            assert_eq!(row.metric(Metric::FREE).is_some(), frees, "{row:?}");
+        }
+        Scenario::S5 => {
+            timed(Metric::TOTAL);
+            if frees {
+                assert_eq!(value(row, Metric::FAILED), 0.0, "{row:?}");
+            }
+        }
+        Scenario::S6 => {
+            let used = value(row, Metric::UTILISATION);
+            assert!(used > 0.5 && used < 1.0, "{row:?}");
+            assert_eq!(row.metric(Metric::REUSED).is_some(), frees, "{row:?}");
+        }
+        Scenario::S7 => assert!(value(row, Metric::RANGE) >= 1.0, "{row:?}"),
+        Scenario::S8 => assert!(value(row, Metric::FORMAT) > 0.0, "{row:?}"),
+        Scenario::S9 => {
+            let all = [Metric::MEDIAN, Metric::P99, Metric::P999, Metric::WORST];
+            let all = all.map(|name| value(row, name));
+            assert!(all[0] > 0.0 && all.is_sorted(), "{row:?}");
+        }
+        Scenario::S10 => {
+            assert_eq!(row.metric(Metric::THROUGHPUT).is_some(), frees, "{row:?}");
+            if frees && row.fill == Some(50) {
+                assert_eq!(row.status, OK, "{row:?}");
+            }
+        }
+        Scenario::S11 | Scenario::S12 => assert_eq!(row.status, OK, "{row:?}"),
+        Scenario::S13 => assert!(!row.status.is_empty()),
+    }
+}
+
+#[test]
+fn a_heap_that_is_full_makes_a_row_without_times() {
+    // Half the pool for 2^13 blocks of 16 bytes, but an allocator that does not free keeps them.
+    let run = run(
+        &host(4),
+        "--quick --scenario S5 --allocator Bump --n 64 --pool 256K",
+    );
+    for row in rows(&run, "Bump", Scenario::S5) {
+        assert!(row.right && row.status.contains("failed"), "{row:?}");
+        assert!(value(row, Metric::FAILED) > 0.0, "{row:?}");
+    }
+}
+
+#[test]
+fn a_pool_that_an_allocator_cannot_use_makes_a_row_that_says_so() {
+    let run = run(&host(4), "--quick --scenario S8 --pool 64K --repeats 1");
+    for row in &run.rows {
+        let right = row.status == OK || row.status.starts_with("not measured: ");
+        assert!(right && row.right, "{row:?}");
+    }
+}
+
+/// A million blocks of 16 bytes, which the emulator hands out in less than two seconds on two cores.
+/// Without optimisation only that it works is looked at, with fewer blocks.
+#[test]
+fn a_million_mallocs_take_less_than_two_seconds() {
+    let optimised = !cfg!(debug_assertions);
+    let n: u32 = if optimised { 1 << 20 } else { 1 << 12 };
+    let line = format!("--scenario S1 --sizes 16 --n {n} --pool 128M --repeats 2");
+    let run = run(&host(32), &line);
+    assert_eq!(run.rows.len(), allocators::ALL.len());
+    for row in &run.rows {
+        assert_eq!(row.status, OK, "{row:?}");
+        // The best of the repeats: other programs may run meanwhile.
+        let best = row.metric(Metric::MALLOC).unwrap().value.p10;
+        let best = Duration::from_secs_f64(best / 1e3);
+        println!("{}: {n} mallocs in {best:?}", row.allocator);
+        assert!(best < Duration::from_secs(2), "{row:?}");
+    }
+}
