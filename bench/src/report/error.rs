@@ -69,10 +69,7 @@ pub enum ReportError {
 impl ReportError {
     /// Whether the user has to give another file, rather than the machine having failed.
     pub fn is_input(&self) -> bool {
-        !matches!(
-            self,
-            ReportError::Write { .. } | ReportError::Draw { .. }
-        )
+        !matches!(self, ReportError::Write { .. } | ReportError::Draw { .. })
     }
 
     pub(super) fn write(path: &Path) -> impl FnOnce(std::io::Error) -> Self {

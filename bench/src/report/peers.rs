@@ -9,14 +9,14 @@ use super::error::ReportError;
 use crate::row::{Metric, Row, Unit};
 use crate::scenario::Scenario;
 use clap::ValueEnum;
-use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord, Trim};
+use csv::{ErrorKind, Position, Reader, ReaderBuilder, StringRecord, Trim};
 use std::collections::HashMap;
 use std::path::Path;
 
 /// What the published allocators for CUDA reach on an H200.
 const H200: &str = include_str!("../../peers/h200.csv");
 
-/// A column of figures: its name, the metric that it is about, whether a run counts that in hundredths.
+/// The columns of figures, with the metric that each is about.
 const FIGURES: [(&str, &str); 5] = [
     ("malloc_ms", Metric::MALLOC),
     ("free_ms", Metric::FREE),
@@ -58,7 +58,7 @@ impl Peers {
     /// The figures that the library has for devices of this name; none for most.
     ///
     /// # Errors
-    /// None in fact: a test reads what is built in.
+    /// [`ReportError::Peers`] if the library were built with a file that cannot be read.
     pub fn built_in(backend: &str, device: &str) -> Result<Self, ReportError> {
         match backend != "host" && device.contains("H200") {
             true => Self::parse("the built-in figures of an H200", H200),
@@ -80,9 +80,9 @@ impl Peers {
     /// # Errors
     /// [`ReportError::Peers`], with the first line that cannot be used.
     pub fn parse(file: &str, text: &str) -> Result<Self, ReportError> {
-        let bad = |(line, problem): (u64, String)| ReportError::Peers {
+        let bad = |(at, problem): (Option<Position>, String)| ReportError::Peers {
             file: file.to_string(),
-            line,
+            line: at.map_or(1, |at| line_of(text, &at)),
             problem,
         };
         let comments = text.lines().map_while(|line| line.strip_prefix('#'));
@@ -96,17 +96,18 @@ impl Peers {
         let mut peers = Vec::new();
         for record in reader.records() {
             let record = record.map_err(|error| bad(broken(&error)))?;
-            let line = record.position().map_or(0, csv::Position::line);
-            let peer = peer(&record).map_err(|problem| bad((line, problem)))?;
+            let at = record.position().cloned();
+            let peer = peer(&record).map_err(|problem| bad((at.clone(), problem)))?;
             let cell = (
                 peer.allocator.clone(),
                 peer.scenario,
                 plain(&peer.case),
                 peer.n,
             );
-            if let Some(first) = seen.insert(cell, line) {
+            if let Some(Some(first)) = seen.insert(cell, at.clone()) {
+                let first = line_of(text, &first);
                 let problem = format!("the same allocator and cell as line {first}");
-                return Err(bad((line, problem)));
+                return Err(bad((at, problem)));
             }
             peers.push(peer);
         }
@@ -126,9 +127,12 @@ impl Peers {
         peers.filter_map(|peer| Some((peer, peer.figure(metric)?)))
     }
 
-    /// The best of the peers that handed out right memory, and its figure.
+    /// The best of the peers that handed out right memory, and its figure. Those that free nothing are
+    /// floors and no peers of an allocator that does.
     pub fn best<'a>(&'a self, row: &'a Row, metric: &'a Metric) -> Option<(&'a Peer, f64)> {
-        let able = self.beside(row, metric).filter(|(peer, _)| peer.counts());
+        let able = self
+            .beside(row, metric)
+            .filter(|(peer, _)| peer.counts() && peer.frees());
         match metric.lower_is_better {
             true => able.min_by(|a, b| a.1.total_cmp(&b.1)),
             false => able.max_by(|a, b| a.1.total_cmp(&b.1)),
@@ -140,6 +144,12 @@ impl Peer {
     /// Whether its memory was right and every request served, up to where the figure was taken.
     pub fn counts(&self) -> bool {
         !matches!(self.status.as_str(), "overlap" | "nulls")
+    }
+
+    /// Whether it frees, as far as this line tells.
+    fn frees(&self) -> bool {
+        let has = |name| self.figures.iter().any(|(of, _)| *of == name);
+        has(Metric::FREE) || !has(Metric::MALLOC)
     }
 
     /// Whether it was measured in the cell of `row`.
@@ -164,14 +174,14 @@ impl Peer {
 }
 
 /// Whether the names of the columns are as they have to be.
-fn check_head(reader: &mut Reader<&[u8]>) -> Result<(), (u64, String)> {
+fn check_head(reader: &mut Reader<&[u8]>) -> Result<(), (Option<Position>, String)> {
     let head = reader.headers().map_err(|error| broken(&error))?.clone();
     let figures = FIGURES.iter().map(|(name, _)| *name);
     let want: Vec<_> = CELL.into_iter().chain(figures).chain(["status"]).collect();
     match head.iter().eq(want.iter().copied()) {
         true => Ok(()),
         false => Err((
-            head.position().map_or(1, csv::Position::line),
+            head.position().cloned(),
             format!("the columns have to be {}", want.join(",")),
         )),
     }
@@ -215,16 +225,25 @@ fn peer(record: &StringRecord) -> Result<Peer, String> {
     })
 }
 
-/// The line and the problem of an error of the CSV reader.
-fn broken(error: &csv::Error) -> (u64, String) {
-    let line = error.position().map_or(1, csv::Position::line);
+/// The place and the problem of an error of the CSV reader.
+fn broken(error: &csv::Error) -> (Option<Position>, String) {
     let problem = match error.kind() {
         ErrorKind::UnequalLengths {
             expected_len, len, ..
         } => format!("{len} fields where there are {expected_len} columns"),
         _ => error.to_string(),
     };
-    (line, problem)
+    (error.position().cloned(), problem)
+}
+
+/// The line of a record, from 1. The CSV reader says where the comments before it begin.
+fn line_of(text: &str, at: &Position) -> u64 {
+    let rest = usize::try_from(at.byte())
+        .ok()
+        .and_then(|byte| text.get(byte..));
+    let lines = rest.unwrap_or_default().lines();
+    let passed = lines.take_while(|line| line.starts_with('#') || line.is_empty());
+    at.line() + passed.count() as u64
 }
 
 /// A case without what may be written in one way or another: `pow2-16..64` is `pow2 16..64`.

@@ -1,0 +1,393 @@
+//! A run beside an earlier one: what became slower, and by how much more than noise.
+//!
+//! Cells are the same if scenario, allocator, call, case, size, fill, number of lanes and pool are. A
+//! metric is **worse** if it is so by more than the noise bound, which is the greatest of: the percentage
+//! that was asked for, and the spread (90th over 10th percentile) of either measurement.
+
+use super::error::ReportError;
+use super::table::Table;
+use super::text;
+use crate::row::{Metric, Row, Unit};
+use crate::run::Run;
+use crate::stats::Spread;
+
+/// The noise bound in percent, unless another is asked for.
+pub const NOISE: f64 = 10.0;
+
+/// How many cells a message names.
+const NAMED: usize = 5;
+
+/// A metric of a cell in both runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The cell, in words.
+    pub cell: String,
+    /// The metric's name.
+    pub metric: String,
+    /// What it counts.
+    pub unit: Unit,
+    /// In the earlier run.
+    pub earlier: Spread,
+    /// In the later run.
+    pub later: Spread,
+    /// Later over earlier.
+    pub ratio: f64,
+    /// The same such that above 1 is worse, whichever way the metric goes.
+    pub worse: f64,
+    /// How much worse it may look for nothing: 1.1 for 10 %.
+    pub bound: f64,
+}
+
+/// What to make of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Worse by more than the noise bound.
+    Worse,
+    /// Within the noise bound.
+    Same,
+    /// Better by more than the noise bound.
+    Better,
+}
+
+/// Two runs beside each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The earlier run, in words.
+    pub earlier: String,
+    /// The noise bound that was asked for, in percent.
+    pub noise: f64,
+    /// The metrics that both have, the worst first.
+    pub changes: Vec<Change>,
+    /// Cells that gave results and do not any more, with what they say now.
+    pub broken: Vec<String>,
+    /// Cells and metrics of the earlier run alone.
+    pub missing: Vec<String>,
+    /// Cells and metrics of the later run alone.
+    pub added: Vec<String>,
+    /// What else differs between the runs.
+    pub notes: Vec<String>,
+}
+
+/// Whether a run on this device can be compared with an earlier one.
+///
+/// # Errors
+/// [`ReportError::NotComparable`].
+pub fn check(
+    earlier: &Run,
+    backend: &str,
+    device: &str,
+    warp_width: u32,
+) -> Result<(), ReportError> {
+    let widths = [earlier.warp_width, warp_width].map(|width| width.to_string());
+    for (what, earlier, later) in [
+        ("the backend", earlier.backend.as_str(), backend),
+        ("the device", earlier.device.as_str(), device),
+        ("a warp width of", &widths[0], &widths[1]),
+    ] {
+        if earlier != later {
+            return Err(ReportError::NotComparable {
+                what,
+                earlier: earlier.to_string(),
+                later: later.to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
+impl Comparison {
+    /// `later` beside `earlier`; a change below `noise` percent counts for nothing.
+    ///
+    /// # Errors
+    /// [`ReportError::NotComparable`] for runs on different devices, or whose pools all differ.
+    pub fn new(earlier: &Run, later: &Run, noise: f64) -> Result<Self, ReportError> {
+        check(earlier, &later.backend, &later.device, later.warp_width)?;
+        let mut comparison = Comparison {
+            earlier: format!(
+                "{}, version {}",
+                text::date(earlier.unix_time),
+                earlier.version
+            ),
+            noise,
+            changes: Vec::new(),
+            broken: Vec::new(),
+            missing: Vec::new(),
+            added: Vec::new(),
+            notes: notes(earlier, later),
+        };
+        let mut pools = None;
+        for old in &earlier.rows {
+            let like = later.rows.iter().filter(|new| same_cell(old, new));
+            match like.clone().find(|new| new.pool_bytes == old.pool_bytes) {
+                Some(new) => comparison.cell(old, new),
+                None => {
+                    let other = like.map(|new| new.pool_bytes).next();
+                    let with =
+                        other.map(|pool| format!(" (now with a pool of {})", text::bytes(pool)));
+                    pools = pools.or(other.map(|now| (old.pool_bytes, now)));
+                    comparison
+                        .missing
+                        .push(cell(old) + &with.unwrap_or_default());
+                }
+            }
+        }
+        for new in &later.rows {
+            let known = |old: &Row| same_cell(old, new) && old.pool_bytes == new.pool_bytes;
+            if !earlier.rows.iter().any(known) {
+                comparison.added.push(cell(new));
+            }
+        }
+        match pools {
+            Some((old, new)) if comparison.changes.is_empty() && comparison.broken.is_empty() => {
+                return Err(ReportError::NotComparable {
+                    what: "a pool of",
+                    earlier: text::bytes(old),
+                    later: text::bytes(new),
+                });
+            }
+            _ => {}
+        }
+        comparison
+            .changes
+            .sort_by(|a, b| b.worse.total_cmp(&a.worse));
+        Ok(comparison)
+    }
+
+    /// The changes that are worse by more than noise.
+    pub fn worse(&self) -> impl Iterator<Item = &Change> {
+        self.changes
+            .iter()
+            .filter(|change| change.verdict() == Verdict::Worse)
+    }
+
+    /// What a message says of the regressions, naming the worst cells; `None` if there are none.
+    pub fn regressions(&self) -> Option<String> {
+        let worse = self.worse().map(|change| {
+            let by = text::ratio(change.worse);
+            format!("{} {}: {by} times as bad", change.cell, change.metric)
+        });
+        let all: Vec<String> = self.broken.iter().cloned().chain(worse).collect();
+        if all.is_empty() {
+            return None;
+        }
+        let named = all[..all.len().min(NAMED)].join("; ");
+        let more = match all.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        Some(format!(
+            "{} of the earlier run's results became worse: {named}{more}",
+            all.len()
+        ))
+    }
+
+    /// All of it for a terminal.
+    pub fn text(&self) -> String {
+        let mut text = format!(
+            "\nbeside the run of {}\n{}",
+            self.earlier,
+            self.table().text()
+        );
+        for (title, items) in self.lists() {
+            text += &format!("{title}:\n");
+            for item in items {
+                text += &format!("  {item}\n");
+            }
+        }
+        text + &self.summary() + "\n"
+    }
+
+    /// The changes as a table, the worst first.
+    pub fn table(&self) -> Table {
+        let columns = [
+            ("cell", false),
+            ("metric", false),
+            ("earlier", true),
+            ("now", true),
+            ("now/earlier", true),
+            ("bound", true),
+            ("", false),
+        ];
+        let line = |change: &Change| {
+            let value = |spread| text::spread(change.unit, spread);
+            vec![
+                change.cell.clone(),
+                format!("{} {}", change.metric, text::unit(change.unit))
+                    .trim_end()
+                    .to_string(),
+                value(&change.earlier),
+                value(&change.later),
+                text::ratio(change.ratio),
+                text::ratio(change.bound),
+                change.verdict().name().to_string(),
+            ]
+        };
+        Table {
+            head: columns.map(|(name, _)| name.to_string()).to_vec(),
+            right: columns.map(|(_, right)| right).to_vec(),
+            lines: self.changes.iter().map(line).collect(),
+            sound: self
+                .changes
+                .iter()
+                .map(|c| c.verdict() != Verdict::Worse)
+                .collect(),
+        }
+    }
+
+    /// What there is beside the changes, under titles.
+    pub fn lists(&self) -> Vec<(&'static str, &[String])> {
+        let lists = [
+            ("no results any more", self.broken.as_slice()),
+            ("in the earlier run alone", &self.missing),
+            ("in this run alone", &self.added),
+            ("to bear in mind", &self.notes),
+        ];
+        lists
+            .into_iter()
+            .filter(|(_, items)| !items.is_empty())
+            .collect()
+    }
+
+    /// How many changes there are of which kind.
+    pub fn summary(&self) -> String {
+        let count = |verdict| {
+            self.changes
+                .iter()
+                .filter(|c| c.verdict() == verdict)
+                .count()
+        };
+        format!(
+            "{} worse, {} better, {} within noise (the greatest of {} % and the spread of either run)",
+            count(Verdict::Worse) + self.broken.len(),
+            count(Verdict::Better),
+            count(Verdict::Same),
+            self.noise
+        )
+    }
+
+    /// One cell of both runs.
+    fn cell(&mut self, old: &Row, new: &Row) {
+        let name = cell(old);
+        let lost = old
+            .metrics
+            .iter()
+            .any(|metric| new.metric(&metric.name).is_none());
+        if (old.right && !new.right) || (lost && new.metrics.is_empty()) {
+            self.broken.push(format!("{name}: {}", new.status));
+        } else {
+            for metric in old.metrics.iter().filter(|m| new.metric(&m.name).is_none()) {
+                self.missing.push(format!("{name} {}", metric.name));
+            }
+        }
+        for metric in &new.metrics {
+            match old.metric(&metric.name) {
+                Some(before) => self.changes.push(change(&name, before, metric, self.noise)),
+                None => self.added.push(format!("{name} {}", metric.name)),
+            }
+        }
+    }
+}
+
+impl Verdict {
+    /// What a table says of it: nothing for noise.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Worse => "WORSE",
+            Verdict::Same => "",
+            Verdict::Better => "better",
+        }
+    }
+}
+
+impl Change {
+    /// What to make of it.
+    pub fn verdict(&self) -> Verdict {
+        match self.worse {
+            worse if worse > self.bound => Verdict::Worse,
+            worse if worse * self.bound < 1.0 => Verdict::Better,
+            _ => Verdict::Same,
+        }
+    }
+}
+
+fn change(cell: &str, old: &Metric, new: &Metric, noise: f64) -> Change {
+    let ratio = over(new.value.median, old.value.median);
+    let worse = match new.lower_is_better {
+        true => ratio,
+        false => over(old.value.median, new.value.median),
+    };
+    let widths = [old.value, new.value].map(|value| match value.p10 > 0.0 {
+        true => value.p90 / value.p10,
+        false => 1.0,
+    });
+    Change {
+        cell: cell.to_string(),
+        metric: new.name.clone(),
+        unit: new.unit,
+        earlier: old.value,
+        later: new.value,
+        ratio,
+        worse,
+        bound: widths.into_iter().fold(1.0 + noise / 100.0, f64::max),
+    }
+}
+
+/// A quotient where nothing over nothing is no change.
+fn over(a: f64, b: f64) -> f64 {
+    match (a == 0.0, b == 0.0) {
+        (true, true) => 1.0,
+        (false, true) => f64::INFINITY,
+        _ => a / b,
+    }
+}
+
+fn same_cell(a: &Row, b: &Row) -> bool {
+    (a.scenario, a.call, a.size, a.fill, a.n) == (b.scenario, b.call, b.size, b.fill, b.n)
+        && a.allocator == b.allocator
+        && a.case == b.case
+}
+
+/// A cell in words: `S1 ScatterAlloc lane 16 x 2^20`.
+fn cell(row: &Row) -> String {
+    format!(
+        "{} {} {} {} x {}",
+        row.scenario.name(),
+        row.allocator,
+        row.call.name(),
+        row.case,
+        text::lanes(row.n)
+    )
+}
+
+/// What differs between the runs and may explain changes.
+fn notes(earlier: &Run, later: &Run) -> Vec<String> {
+    let mut notes = Vec::new();
+    if earlier.driver != later.driver {
+        notes.push(format!(
+            "the driver was {}, now {}",
+            earlier.driver, later.driver
+        ));
+    }
+    // The largest number of lanes says the most about the device's memory.
+    let stores = earlier
+        .rows
+        .iter()
+        .filter_map(|row| Some((row.n, row.floors?.store.median)));
+    let widest = stores.max_by_key(|(n, _)| *n);
+    let later_store = |n: u32| {
+        let rows = later.rows.iter().filter(|row| row.n == n);
+        rows.filter_map(|row| Some(row.floors?.store.median)).next()
+    };
+    if let Some((n, old)) = widest
+        && let Some(new) = later_store(n)
+        && !(0.9..=1.1).contains(&over(new, old))
+    {
+        notes.push(format!(
+            "the store kernel at {} lanes took {} µs, now {} µs: the device itself was not in the same state",
+            text::lanes(n),
+            text::value(Unit::Millis, old),
+            text::value(Unit::Millis, new)
+        ));
+    }
+    notes
+}

@@ -1,0 +1,61 @@
+//! The tables of the terminal.
+
+use crate::run;
+use warpheap_bench::report::peers::Peers;
+use warpheap_bench::report::table;
+use warpheap_bench::row::Call;
+use warpheap_bench::scenario::Scenario;
+
+#[test]
+fn allocators_of_a_cell_stand_under_each_other_with_ratios() {
+    let text = table::table(&run(), &Peers::default(), Scenario::S1).text();
+    let lines: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(lines.len(), 1 + 8);
+    assert_eq!(lines[1][..4], ["16", "2^20", "Bump", "5.60"]);
+    assert_eq!(lines[1][4..7], ["28.0", "(27.4..28.6)", "5.00"]);
+    assert_eq!(lines[2][..3], ["16", "2^20", "ScatterAlloc"]);
+    assert_eq!(lines[7][..3], ["8192", "2^19", "Bump"]);
+    let column = |line: &str, word| line[..line.find(word).unwrap()].chars().count();
+    let mut lines = text.lines();
+    let status = column(lines.next().unwrap(), "status");
+    assert!(lines.all(|line| column(line, "ok") == status), "{text}");
+}
+
+#[test]
+fn peers_calls_and_failures_have_a_place() {
+    let mut run = run();
+    let peers = Peers::built_in("cuda", "NVIDIA H200").unwrap();
+    let text = table::table(&run, &peers, Scenario::S1).text();
+    assert!(
+        text.lines().next().unwrap().contains("best peer  /peer"),
+        "{text}"
+    );
+    // 23 over 25.95.
+    assert!(
+        text.lines()
+            .nth(2)
+            .unwrap()
+            .contains("ScatterAlloc 25.9   0.89"),
+        "{text}"
+    );
+    assert!(text.contains("Gallatin 3594"), "{text}");
+    assert!(!text.contains("RegEff-AW"), "frees nothing: {text}");
+    run.rows[1].call = Call::Warp;
+    let text = table::tables(&run, &Peers::default());
+    assert!(text.starts_with("S1: one size, fresh heap\n"), "{text}");
+    assert!(
+        text.contains("ScatterAlloc  lane") && text.contains("Bump          warp"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\n\nS2: ") && text.contains("7 of 1048576 failed"),
+        "{text}"
+    );
+    assert!(
+        text.contains("throughput Mop/s") && text.contains("97.5"),
+        "{text}"
+    );
+}
