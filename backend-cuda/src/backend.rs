@@ -16,7 +16,8 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use warpheap_api::host::{
-    Backend, BufferId, DeviceError, DeviceInfo, KernelImage, Launch, LaunchReport, ModuleId,
+    Backend, BufferId, DeviceError, DeviceInfo, KernelImage, KernelResources, Launch, LaunchReport,
+    ModuleId,
 };
 
 /// Drives one GPU through CUDA.
@@ -266,6 +267,19 @@ impl Backend for CudaBackend {
         // parameters is the promise of `Prepared::new`, their ranges were checked above, and their
         // buffers live as long as `launches`, beyond the end of this call.
         unsafe { state.queue.run(&mut state.session, &batch, reports) }
+    }
+
+    fn kernel_resources(
+        &self,
+        module: ModuleId,
+        entry: &str,
+    ) -> Result<Option<KernelResources>, DeviceError> {
+        let info = self.function_info(module, entry)?;
+        Ok(Some(KernelResources {
+            registers: info.registers,
+            local_bytes: info.local_bytes,
+            code_bytes: info.code_bytes,
+        }))
     }
 }
 

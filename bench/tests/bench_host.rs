@@ -103,18 +103,21 @@ fn said_what_is_so(row: &Row, frees: bool) {
         }
         Scenario::S10 => {
             assert_eq!(row.metric(Metric::THROUGHPUT).is_some(), frees, "{row:?}");
+            // The pool is small, so not every size finds room even if half of it is free.
             if frees && row.fill == Some(50) {
-                assert_eq!(row.status, OK, "{row:?}");
+                assert!(value(row, Metric::FAILED) < 10.0, "{row:?}");
+                assert!(value(row, Metric::UNFILLED) < 10.0, "{row:?}");
             }
         }
         Scenario::S11 | Scenario::S12 => assert_eq!(row.status, OK, "{row:?}"),
-        Scenario::S13 => assert!(!row.status.is_empty()),
+        // The emulator has no driver that could tell.
+        Scenario::S13 => assert!(row.status.starts_with("not measured: "), "{row:?}"),
     }
 }
 
 #[test]
-fn a_heap_that_is_full_makes_a_row_without_times() {
-    // Half the pool for 2^13 blocks of 16 bytes, but an allocator that does not free keeps them.
+fn an_allocator_that_does_not_free_runs_full_and_says_so() {
+    // An allocator that does not free keeps a megabyte of blocks.
     let run = run(
         &host(4),
         "--quick --scenario S5 --allocator Bump --n 64 --pool 256K",
@@ -131,6 +134,21 @@ fn a_pool_that_an_allocator_cannot_use_makes_a_row_that_says_so() {
     for row in &run.rows {
         let right = row.status == OK || row.status.starts_with("not measured: ");
         assert!(right && row.right, "{row:?}");
+    }
+}
+
+#[test]
+fn a_heap_that_is_full_makes_a_row_without_times() {
+    // As many blocks as half the pool holds; an allocator that does not free keeps those of growing.
+    let run = run(
+        &host(4),
+        "--quick --scenario S11 --allocator Bump --pool 64K --n 1024",
+    );
+    let full = rows(&run, "Bump", Scenario::S11);
+    let full: Vec<_> = full.into_iter().filter(|row| row.status != OK).collect();
+    for row in full {
+        assert!(row.metrics.is_empty() && row.right, "{row:?}");
+        assert!(row.status.contains(" failed: "), "{row:?}");
     }
 }
 

@@ -84,6 +84,17 @@ impl fmt::Debug for KernelImage {
     }
 }
 
+/// What a driver's compiler made of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelResources {
+    /// 32-bit registers of a lane.
+    pub registers: u32,
+    /// Bytes of local memory of a lane: what did not fit into registers, and arrays.
+    pub local_bytes: u32,
+    /// Bytes of machine code, where the driver tells them.
+    pub code_bytes: Option<u64>,
+}
+
 /// A kernel entry compiled for the host: what one lane runs.
 ///
 /// # Safety
@@ -150,4 +161,18 @@ pub trait Backend: Send + Sync + fmt::Debug {
     /// [`DeviceError::BadLaunch`] (nothing was run), [`DeviceError::LayoutMismatch`],
     /// [`DeviceError::Emulator`], [`DeviceError::Lost`], [`DeviceError::Driver`].
     fn submit(&self, launches: &[Launch<'_>]) -> Result<Vec<LaunchReport>, DeviceError>;
+
+    /// What the driver's compiler made of a kernel; `None` where there is no such compiler, or it does
+    /// not tell.
+    ///
+    /// # Errors
+    /// [`DeviceError::LayoutMismatch`] if the module has no such entry; [`DeviceError::Lost`],
+    /// [`DeviceError::Driver`].
+    fn kernel_resources(
+        &self,
+        _module: ModuleId,
+        _entry: &str,
+    ) -> Result<Option<KernelResources>, DeviceError> {
+        Ok(None)
+    }
 }

@@ -20,7 +20,9 @@ mod plan;
 mod pool;
 mod vec;
 
-pub use backend::{Backend, BackendKind, BufferId, DeviceInfo, HostEntry, KernelImage, ModuleId};
+pub use backend::{
+    Backend, BackendKind, BufferId, DeviceInfo, HostEntry, KernelImage, KernelResources, ModuleId,
+};
 pub use boxed::DeviceBox;
 pub use buffer::RawBuffer;
 pub use device::{Device, Module};

@@ -11,6 +11,7 @@ mod latency;
 mod range;
 mod refusal;
 mod requests;
+mod resources;
 mod startup;
 mod utilisation;
 
@@ -99,7 +100,7 @@ pub fn measure<A: Measured>(
         } => growth::blocks(bench, least, doublings, n),
         Work::Vector { elements, n } => growth::vectors(bench, elements, n),
         Work::Handover { size, n } => handover::measure(bench, size, n),
-        Work::Resources => return Ok(Vec::new()),
+        Work::Resources => return resources::measure(bench),
     }?;
     Ok(vec![row])
 }
@@ -197,7 +198,11 @@ impl<A: Measured> Bench<'_, A> {
             })
         })?;
         Ok(rounds.map(|rounds| {
-            let of = |at: usize| rounds.iter().filter_map(move |times| times.get(at).copied());
+            let of = |at: usize| {
+                rounds
+                    .iter()
+                    .filter_map(move |times| times.get(at).copied())
+            };
             (0..launches.len()).map(|at| of(at).collect()).collect()
         }))
     }
