@@ -9,6 +9,7 @@ use super::table::Table;
 use super::text;
 use crate::row::{Metric, Row, Unit};
 use crate::run::Run;
+use crate::scenario::Scenario;
 use crate::stats::Spread;
 
 /// The noise bound in percent, unless another is asked for.
@@ -99,7 +100,8 @@ impl Comparison {
     /// `later` beside `earlier`; a change below `noise` percent counts for nothing.
     ///
     /// # Errors
-    /// [`ReportError::NotComparable`] for runs on different devices, or whose pools all differ.
+    /// [`ReportError::NotComparable`] for runs on different devices, or whose pools all differ;
+    /// [`ReportError::NothingShared`].
     pub fn new(earlier: &Run, later: &Run, noise: f64) -> Result<Self, ReportError> {
         check(earlier, &later.backend, &later.device, later.warp_width)?;
         let mut comparison = Comparison {
@@ -115,8 +117,10 @@ impl Comparison {
             added: Vec::new(),
             notes: notes(earlier, later),
         };
+        comparison.missing = unasked(earlier, later);
+        comparison.added = unasked(later, earlier);
         let mut pools = None;
-        for old in &earlier.rows {
+        for old in earlier.rows.iter().filter(|row| has(later, row.scenario)) {
             let like = later.rows.iter().filter(|new| same_cell(old, new));
             match like.clone().find(|new| new.pool_bytes == old.pool_bytes) {
                 Some(new) => comparison.cell(old, new),
@@ -125,27 +129,26 @@ impl Comparison {
                     let with =
                         other.map(|pool| format!(" (now with a pool of {})", text::bytes(pool)));
                     pools = pools.or(other.map(|now| (old.pool_bytes, now)));
-                    comparison
-                        .missing
-                        .push(cell(old) + &with.unwrap_or_default());
+                    let missing = text::cell(old) + &with.unwrap_or_default();
+                    comparison.missing.push(missing);
                 }
             }
         }
-        for new in &later.rows {
+        for new in later.rows.iter().filter(|row| has(earlier, row.scenario)) {
             let known = |old: &Row| same_cell(old, new) && old.pool_bytes == new.pool_bytes;
             if !earlier.rows.iter().any(known) {
-                comparison.added.push(cell(new));
+                comparison.added.push(text::cell(new));
             }
         }
-        match pools {
-            Some((old, new)) if comparison.changes.is_empty() && comparison.broken.is_empty() => {
-                return Err(ReportError::NotComparable {
+        if comparison.changes.is_empty() && comparison.broken.is_empty() {
+            return Err(match pools {
+                None => ReportError::NothingShared,
+                Some((old, new)) => ReportError::NotComparable {
                     what: "a pool of",
                     earlier: text::bytes(old),
                     later: text::bytes(new),
-                });
-            }
-            _ => {}
+                },
+            });
         }
         comparison
             .changes
@@ -267,7 +270,7 @@ impl Comparison {
 
     /// One cell of both runs.
     fn cell(&mut self, old: &Row, new: &Row) {
-        let name = cell(old);
+        let name = text::cell(old);
         let lost = old
             .metrics
             .iter()
@@ -341,22 +344,31 @@ fn over(a: f64, b: f64) -> f64 {
     }
 }
 
+/// Whether a scenario was part of a run.
+fn has(run: &Run, scenario: Scenario) -> bool {
+    run.rows.iter().any(|row| row.scenario == scenario)
+}
+
+/// The scenarios that only the first of two runs has, a line each.
+fn unasked(run: &Run, other: &Run) -> Vec<String> {
+    let mut lines = Vec::new();
+    for scenario in Scenario::ALL {
+        let cells = run
+            .rows
+            .iter()
+            .filter(|row| row.scenario == scenario)
+            .count();
+        if cells > 0 && !has(other, scenario) {
+            lines.push(format!("{}, all of its {cells} cells", scenario.name()));
+        }
+    }
+    lines
+}
+
 fn same_cell(a: &Row, b: &Row) -> bool {
     (a.scenario, a.call, a.size, a.fill, a.n) == (b.scenario, b.call, b.size, b.fill, b.n)
         && a.allocator == b.allocator
         && a.case == b.case
-}
-
-/// A cell in words: `S1 ScatterAlloc lane 16 x 2^20`.
-fn cell(row: &Row) -> String {
-    format!(
-        "{} {} {} {} x {}",
-        row.scenario.name(),
-        row.allocator,
-        row.call.name(),
-        row.case,
-        text::lanes(row.n)
-    )
 }
 
 /// What differs between the runs and may explain changes.

@@ -56,6 +56,11 @@ pub enum ReportError {
         /// What the later run has.
         later: String,
     },
+    /// Two runs without a cell that both measured.
+    #[error(
+        "the runs have no measurement in common: ask for the scenarios, sizes, lanes and allocators of the earlier one"
+    )]
+    NothingShared,
     /// A plot that could not be drawn.
     #[error("cannot draw {scenario}: {problem}")]
     Draw {

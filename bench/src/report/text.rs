@@ -1,6 +1,6 @@
 //! How numbers are written for people.
 
-use crate::row::Unit;
+use crate::row::{Metric, OK, Row, Unit};
 use crate::stats::Spread;
 
 /// What a table writes for a unit: times are in microseconds there.
@@ -41,6 +41,33 @@ pub fn tick(unit: Unit, value: f64) -> String {
         Unit::Count => scaled(value, &[("", 1e3), ("k", 1e3), ("M", 1e3), ("G", 1e3)]),
         _ => short(value),
     }
+}
+
+/// A cell with its allocator: `S1 ScatterAlloc lane 16 x 2^20`.
+pub fn cell(row: &Row) -> String {
+    format!(
+        "{} {} {} {} x {}",
+        row.scenario.name(),
+        row.allocator,
+        row.call.name(),
+        row.case,
+        lanes(row.n)
+    )
+}
+
+/// A row in a line: its cell, its medians, and what is to be said of it.
+pub fn line(row: &Row) -> String {
+    let one = |metric: &Metric| {
+        let median = value(metric.unit, metric.value.median);
+        format!("{} {median} {}", metric.name, unit(metric.unit))
+            .trim_end()
+            .to_string()
+    };
+    let mut parts: Vec<String> = row.metrics.iter().map(one).collect();
+    if parts.is_empty() || row.status != OK {
+        parts.push(row.status.clone());
+    }
+    format!("{}: {}", cell(row), parts.join(", "))
 }
 
 /// A ratio: two digits behind the point while it is small.

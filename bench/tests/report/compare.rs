@@ -114,22 +114,27 @@ fn cells_of_one_run_alone_are_listed() {
     later.rows.retain(|row| row.scenario != Scenario::S5);
     later
         .rows
-        .push(row(Scenario::S4, "Bump", "16", 1 << 20, times(1.0, 1.0)));
+        .retain(|row| row.scenario != Scenario::S3 || row.n > 1);
+    let extra = row(Scenario::S4, "Bump", "16", 1 << 20, times(1.0, 1.0));
+    later.rows.push(extra);
     let free = later.rows[0].metrics.pop().unwrap();
     let comparison = compare(&later);
     assert_eq!(
         comparison.missing,
         [
+            "S5, all of its 2 cells",
             "S1 Bump lane 16 x 2^20 free",
-            "S5 Bump lane 16..1024 x 2^16",
-            "S5 ScatterAlloc lane 16..1024 x 2^16"
+            "S3 Bump lane 16 x 1",
+            "S3 Bump lane 8192 x 1",
+            "S3 ScatterAlloc lane 16 x 1",
+            "S3 ScatterAlloc lane 8192 x 1",
         ]
     );
-    assert_eq!(comparison.added, ["S4 Bump lane 16 x 2^20"]);
+    assert_eq!(comparison.added, ["S4, all of its 1 cells"]);
     assert!(comparison.regressions().is_none());
     let text = comparison.text();
     assert!(
-        text.contains("in the earlier run alone:\n  S1 Bump lane 16 x 2^20 free\n"),
+        text.contains("in the earlier run alone:\n  S5, all of its 2 cells\n"),
         "{text}"
     );
     // And the other way round.
@@ -188,11 +193,17 @@ fn runs_of_other_devices_are_refused_and_other_pools_are_told() {
         |run| run.rows.iter_mut().for_each(|row| row.pool_bytes = 1 << 30),
         "a pool of 8 GiB, this one 1 GiB",
     );
+    refused(
+        |run| run.rows.retain(|row| row.scenario == Scenario::S2),
+        "no measurement in common",
+    );
     let mut later = run();
     later.rows[0].pool_bytes = 1 << 30;
     later.driver = "581.1".into();
     for row in &mut later.rows {
-        row.floors.as_mut().map(|floors| floors.store.median *= 1.5);
+        if let Some(floors) = &mut row.floors {
+            floors.store.median *= 1.5;
+        }
     }
     let comparison = compare(&later);
     assert_eq!(

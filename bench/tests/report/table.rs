@@ -2,7 +2,7 @@
 
 use crate::run;
 use warpheap_bench::report::peers::Peers;
-use warpheap_bench::report::table;
+use warpheap_bench::report::{table, text};
 use warpheap_bench::row::Call;
 use warpheap_bench::scenario::Scenario;
 
@@ -57,5 +57,19 @@ fn peers_calls_and_failures_have_a_place() {
     assert!(
         text.contains("throughput Mop/s") && text.contains("97.5"),
         "{text}"
+    );
+}
+
+#[test]
+fn a_row_in_a_line_says_what_was_measured_or_why_not() {
+    let run = run();
+    let line = |at: usize| text::line(&run.rows[at]);
+    assert_eq!(
+        line(0),
+        "S1 Bump lane 16 x 2^20: malloc 28.0 µs, free 20.0 µs"
+    );
+    assert_eq!(
+        line(4),
+        "S2 Bump lane pow2 16..64 x 2^20: 7 of 1048576 failed, \"exhausted\""
     );
 }
