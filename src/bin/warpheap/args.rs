@@ -1,5 +1,6 @@
 //! The options of the command line.
 
+use super::bench::BenchArgs;
 use super::graph::rmat::MAX_SCALE;
 use super::size;
 use clap::{Args, Parser, Subcommand};
@@ -25,6 +26,8 @@ pub struct Cli {
 pub enum Command {
     /// Build a graph inside kernels that allocate, rank its vertices, and check both against the CPU.
     Graph(GraphArgs),
+    /// Measure the allocators: times beside floors, utilisation, latency, and more; tables and plots.
+    Bench(BenchArgs),
     /// Show backends, devices and toolchains, and what to do about each gap.
     Doctor {
         /// Print JSON.

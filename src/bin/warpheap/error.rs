@@ -5,6 +5,8 @@ use super::graph::read::ReadError;
 use std::process::ExitCode;
 use thiserror::Error;
 use warpheap::DeviceError;
+use warpheap_bench::BenchError;
+use warpheap_bench::report::ReportError;
 
 /// Why a command did not do what it was asked to.
 #[derive(Debug, Error)]
@@ -28,6 +30,12 @@ pub enum CliError {
         /// What differs.
         mismatch: Mismatch,
     },
+    /// Memory was handed out that may not be, in a measurement. Exit code 1.
+    #[error("memory was handed out that may not be: {0}")]
+    Overlap(String),
+    /// Something became slower since an earlier run. Exit code 3.
+    #[error("{0}")]
+    Slower(String),
     /// The answer could not be written. Exit code 1.
     #[error("cannot write the result: {0}")]
     Write(#[from] std::io::Error),
@@ -44,12 +52,38 @@ impl From<DeviceError> for CliError {
     }
 }
 
+impl From<BenchError> for CliError {
+    fn from(error: BenchError) -> Self {
+        match error {
+            BenchError::Device(error) => error.into(),
+            BenchError::UnknownAllocator { .. } | BenchError::PoolTooSmall { .. } => {
+                CliError::Usage(error.to_string())
+            }
+            error => CliError::Run(error.to_string()),
+        }
+    }
+}
+
+impl From<ReportError> for CliError {
+    fn from(error: ReportError) -> Self {
+        match error.is_input() {
+            true => CliError::Usage(error.to_string()),
+            false => CliError::Run(error.to_string()),
+        }
+    }
+}
+
 impl CliError {
-    /// 2 when the user has to change the command or the file, 1 when the machine failed.
+    /// 2 when the user has to change the command or the file, 1 when the machine failed, 3 when it
+    /// became slower.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             CliError::Usage(_) | CliError::Input(_) => ExitCode::from(2),
-            CliError::Run(_) | CliError::Wrong { .. } | CliError::Write(_) => ExitCode::from(1),
+            CliError::Slower(_) => ExitCode::from(3),
+            CliError::Run(_)
+            | CliError::Wrong { .. }
+            | CliError::Overlap(_)
+            | CliError::Write(_) => ExitCode::from(1),
         }
     }
 }

@@ -1,14 +1,16 @@
-//! The `warpheap` command line: runs the graph job, and looks at the machine.
+//! The `warpheap` command line: runs the graph job, measures, and looks at the machine.
 //!
 //! | module | what |
 //! |---|---|
 //! | `args` | the options |
 //! | `graph` | `warpheap` and `warpheap graph`: a graph built inside kernels that allocate |
+//! | `bench` | `warpheap bench`: scenarios, tables, plots, comparisons |
 //! | `doctor` | `warpheap doctor`: backends, devices, toolchains |
 //! | `error` | what can fail, with which exit code |
 //! | `progress`, `size`, `text` | bars, byte sizes, numbers and tables |
 
 mod args;
+mod bench;
 mod doctor;
 mod error;
 mod graph;
@@ -24,7 +26,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match run(&cli).and_then(|text| print(&text)) {
+    match run(&cli).and_then(|done| print(&done.text).and(done.verdict)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -33,12 +35,31 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does what was asked and gives all that is to be printed: nothing comes out of a command that fails.
-fn run(cli: &Cli) -> Result<String, CliError> {
+/// What comes of a command.
+struct Done {
+    /// All that is to be printed.
+    text: String,
+    /// What is to be said of it, once it is printed.
+    verdict: Result<(), CliError>,
+}
+
+impl From<String> for Done {
+    fn from(text: String) -> Self {
+        Done {
+            text,
+            verdict: Ok(()),
+        }
+    }
+}
+
+/// Does what was asked: nothing is printed by a command that fails, except measurements that are there
+/// and are no good.
+fn run(cli: &Cli) -> Result<Done, CliError> {
     match &cli.command {
-        None => graph::table(&cli.job),
-        Some(Command::Graph(args)) => graph::one(args),
-        Some(Command::Doctor { json }) => doctor::run(*json),
+        None => graph::table(&cli.job).map(Done::from),
+        Some(Command::Graph(args)) => graph::one(args).map(Done::from),
+        Some(Command::Bench(args)) => bench::run(args),
+        Some(Command::Doctor { json }) => doctor::run(*json).map(Done::from),
     }
 }
 

@@ -18,6 +18,11 @@ impl Progress {
         }
     }
 
+    /// Whether bars are shown.
+    pub fn is_shown(self) -> bool {
+        self.shown
+    }
+
     /// A bar of `total` steps, labelled with what is going on. It is wiped when dropped.
     pub fn bar(self, label: String, total: u64) -> Bar {
         let target = if self.shown {
@@ -40,6 +45,11 @@ impl Progress {
 pub struct Bar(ProgressBar);
 
 impl Bar {
+    /// Changes what is said to be going on.
+    pub fn label(&self, label: String) {
+        self.0.set_message(label);
+    }
+
     /// Moves the bar forward.
     pub fn advance(&self, steps: u64) {
         self.0.inc(steps);

@@ -1,5 +1,6 @@
 //! Drives the built `warpheap` program as a user would, on the host backend.
 
+mod bench;
 mod graph;
 mod input;
 mod usage;

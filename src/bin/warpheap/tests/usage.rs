@@ -18,6 +18,7 @@ fn help_names_every_option() {
         "--iterations",
         "--json",
         "graph",
+        "bench",
         "doctor",
     ] {
         assert!(help.out.contains(option), "no {option} in: {}", help.out);
