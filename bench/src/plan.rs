@@ -161,7 +161,7 @@ impl Plan {
         let defaults = Defaults::of(device.backend, options.quick);
         let room = device.max_buffer_bytes.min(match device.memory_bytes {
             0 => u64::MAX,
-            known => known / 2,
+            known => known / 4,
         });
         let pool = options.pool.unwrap_or(defaults.pool.min(room)) & !15;
         let mut planner = Planner {

@@ -2,13 +2,20 @@
 
 use clap::Parser;
 use std::time::Duration;
-use warpheap_api::host::Device;
+use warpheap_api::DevicePtr;
+use warpheap_api::host::{Device, DeviceVec, Pool};
 use warpheap_bench::allocators;
+use warpheap_bench::contents::{self, Wrong};
+use warpheap_bench::lab::Lab;
+use warpheap_bench::measure::measure;
 use warpheap_bench::options::Options;
-use warpheap_bench::row::{Metric, OK, Row};
+use warpheap_bench::plan::{Cell, Work};
+use warpheap_bench::row::{Call, Metric, OK, Row};
 use warpheap_bench::run::Run;
 use warpheap_bench::scenario::Scenario;
+use warpheap_bench_kernels::mix::Mix;
 use warpheap_host::HostConfig;
+use warpheap_rt::alloc::Bump;
 
 #[derive(Parser)]
 struct Program {
@@ -139,17 +146,60 @@ fn a_pool_that_an_allocator_cannot_use_makes_a_row_that_says_so() {
 
 #[test]
 fn a_heap_that_is_full_makes_a_row_without_times() {
-    // As many blocks as half the pool holds; an allocator that does not free keeps those of growing.
-    let run = run(
-        &host(4),
-        "--quick --scenario S11 --allocator Bump --pool 64K --n 1024",
-    );
-    let full = rows(&run, "Bump", Scenario::S11);
-    let full: Vec<_> = full.into_iter().filter(|row| row.status != OK).collect();
-    for row in full {
+    let device = host(4);
+    let lab = Lab::new(&device, 1).unwrap();
+    let cell = |work| Cell {
+        scenario: Scenario::S1,
+        case: String::new(),
+        // With the header, room for less than 100 granules.
+        pool: 1536,
+        work,
+    };
+    let mut pool: Pool<Bump> = device.reserve(1536).unwrap();
+    let (mix, n) = (Mix::one(16), 100);
+    for work in [
+        Work::Requests { mix, n },
+        Work::Range { size: 16, n },
+        Work::Latency { size: 16, n },
+        Work::Realloc {
+            least: 16,
+            doublings: 3,
+            n,
+        },
+        Work::Vector { elements: 40, n },
+        Work::Handover { size: 16, n: 128 },
+    ] {
+        let rows = measure(&lab, &mut pool, &cell(work), Call::Lane).unwrap();
+        let row = &rows[0];
         assert!(row.metrics.is_empty() && row.right, "{row:?}");
-        assert!(row.status.contains(" failed: "), "{row:?}");
+        let told = format!(" of {} failed: ", row.n);
+        assert!(row.status.contains(&told), "{row:?}");
     }
+}
+
+#[test]
+fn blocks_that_overlap_or_lie_outside_are_found() {
+    let device = host(4);
+    let lab = Lab::new(&device, 1).unwrap();
+    let pool: Pool<Bump> = device.reserve(1 << 20).unwrap();
+    let last = (1 << 20) / 16 - 1;
+    let check = |granules: &[u32], size| {
+        let blocks = granules.iter().map(|&g| DevicePtr::from_granule(g));
+        let blocks: Vec<DevicePtr<u8>> = blocks.collect();
+        let blocks = DeviceVec::from_slice(&device, &blocks).unwrap();
+        contents::check(&lab, &pool, &blocks, Mix::one(size), 7).unwrap()
+    };
+    let wrong = |missing, outside, overwritten| Wrong {
+        missing,
+        outside,
+        overwritten,
+    };
+    assert!(check(&[1000, 1002, 1004, last - 1], 32).is_nothing());
+    // The second begins in the last granule of the first, which 33 bytes reach.
+    assert_eq!(check(&[1000, 1002, 2000], 33), wrong(0, 0, 1));
+    assert_eq!(check(&[1000, 2000, 1000], 16), wrong(0, 0, 1));
+    assert_eq!(check(&[last, 3, 1000], 32), wrong(0, 2, 0));
+    assert_eq!(check(&[u32::MAX, 1000], 16), wrong(1, 0, 0));
 }
 
 /// A million blocks of 16 bytes, which the emulator hands out in less than two seconds on two cores.
