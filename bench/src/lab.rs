@@ -4,7 +4,7 @@ use crate::row::Floors;
 use crate::stats::Spread;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use warpheap_api::DevicePtr;
 use warpheap_api::host::{
     Device, DeviceError, DeviceVec, LaunchConfig, LaunchReport, Pool, Prepared,
@@ -20,6 +20,13 @@ const DELAY_STEPS: u32 = 12_000;
 
 /// Repeats before the first one that counts.
 const WARM_UP: u32 = 2;
+
+/// Repeats that count, at least.
+const LEAST_REPEATS: usize = 3;
+
+/// No more than these repeats are made once they have taken so long: what is as slow as that is known
+/// well enough.
+const LONG: Duration = Duration::from_secs(4);
 
 /// Steps of the kernel that compares the two clocks: some milliseconds, thousands of the coarser clock's
 /// steps.
@@ -97,7 +104,7 @@ impl Lab {
     }
 
     /// Calls `round` for the repeats that warm up and for those that count; returns what the latter
-    /// returned. Ends early where a round breaks off.
+    /// returned. Ends early where a round breaks off, and with fewer repeats where they take long.
     ///
     /// # Errors
     /// Those of `round`.
@@ -105,15 +112,7 @@ impl Lab {
         &self,
         mut round: impl FnMut() -> Result<Result<T, R>, DeviceError>,
     ) -> Result<Result<Vec<T>, R>, DeviceError> {
-        let mut kept = Vec::new();
-        for repeat in 0..WARM_UP + self.repeats {
-            match round()? {
-                Ok(value) if repeat >= WARM_UP => kept.push(value),
-                Ok(_) => {}
-                Err(refusal) => return Ok(Err(refusal)),
-            }
-        }
-        Ok(Ok(kept))
+        repeated(self.repeats, LONG, &mut round)
     }
 
     /// The floors for `n` lanes, measured once.
@@ -180,6 +179,28 @@ impl Lab {
     }
 }
 
+/// [`Lab::repeat`], with fewer repeats once they have taken `long`.
+fn repeated<T, R, E>(
+    repeats: u32,
+    long: Duration,
+    round: &mut dyn FnMut() -> Result<Result<T, R>, E>,
+) -> Result<Result<Vec<T>, R>, E> {
+    let start = Instant::now();
+    let mut kept = Vec::new();
+    for repeat in 0..WARM_UP + repeats {
+        let counts = repeat >= WARM_UP || start.elapsed() > long;
+        match round()? {
+            Ok(value) if counts => kept.push(value),
+            Ok(_) => {}
+            Err(refusal) => return Ok(Err(refusal)),
+        }
+        if kept.len() >= LEAST_REPEATS && start.elapsed() > long {
+            break;
+        }
+    }
+    Ok(Ok(kept))
+}
+
 /// The spread of `times`, all zero if there are none.
 pub(crate) fn spread(times: &[Duration]) -> Spread {
     Spread::of(times).unwrap_or(Spread::exactly(0.0))
@@ -188,6 +209,23 @@ pub(crate) fn spread(times: &[Duration]) -> Spread {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slow_measurements_are_repeated_less_often() {
+        let mut calls = 0;
+        let mut slow = || {
+            calls += 1;
+            std::thread::sleep(Duration::from_millis(20));
+            Ok::<_, ()>(Ok::<_, ()>(calls))
+        };
+        let forever = Duration::from_secs(3600);
+        assert_eq!(repeated(5, forever, &mut slow), Ok(Ok(vec![3, 4, 5, 6, 7])));
+        // The first warms up, the second is already late.
+        let kept = repeated(1000, Duration::from_millis(10), &mut slow);
+        assert_eq!(kept, Ok(Ok(vec![9, 10, 11])));
+        let refused = repeated(5, forever, &mut || Ok::<_, ()>(Err::<(), _>("no")));
+        assert_eq!(refused, Ok(Err("no")));
+    }
 
     #[test]
     fn shapes_have_a_lane_for_each_request() {

@@ -11,14 +11,16 @@ pub struct Options {
     /// Scenarios, separated by commas [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub scenario: Vec<Scenario>,
-    /// Sizes of requests in bytes, separated by commas [default: those of the scenario]
+    /// Sizes of requests in bytes, separated by commas, for scenarios with one size
+    /// [default: those of the scenario]
     #[arg(long, value_name = "BYTES", value_delimiter = ',',
           value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
     pub sizes: Vec<u32>,
-    /// Number of lanes, each with one request; S3 counts up to it [default: 2^20, host 2^14]
+    /// Number of lanes; S3 and S9 count up to it [default: 2^20 or what the scenario says, host 2^14]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
     pub n: Option<u32>,
-    /// Size of the pool, such as 512M or 8G [default: 8G or what the device allows, host 256M]
+    /// Size of the pool, such as 512M or 8G; S6 and S10 take 2G and 1G of it at most, the host less
+    /// [default: 8G or what the device allows, host 256M]
     #[arg(long, value_name = "SIZE", value_parser = pool_size)]
     pub pool: Option<u64>,
     /// Timed repeats of each measurement [default: 21, host 5]

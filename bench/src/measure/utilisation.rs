@@ -5,6 +5,7 @@ use super::{Bench, Measured};
 use crate::contents;
 use crate::row::{Metric, Row, Unit};
 use crate::stats::Spread;
+use std::time::Duration;
 use warpheap_api::DevicePtr;
 use warpheap_api::host::{DeviceError, DeviceVec, RawBuffer};
 use warpheap_bench_kernels::mix::Mix;
@@ -12,11 +13,14 @@ use warpheap_bench_kernels::mix::Mix;
 type Blocks = DeviceVec<DevicePtr<u8>>;
 
 /// Most lanes of a launch.
-const MOST_LANES: u64 = 1 << 20;
+const MOST_LANES: u64 = 1 << 18;
 /// Launches that fill the pool, at least, unless there are few blocks.
 const LEAST_LAUNCHES: u64 = 32;
 /// Lanes of a launch are a multiple of this, so that its slice of handles begins where slices may.
 const STEP: u64 = 64;
+
+/// A heap that is not full after so much time on the device is left at that.
+const LONG: Duration = Duration::from_secs(30);
 
 /// The blocks that filled a heap.
 struct Filled {
@@ -27,6 +31,8 @@ struct Filled {
     window: u32,
     /// Lanes that were served.
     served: u64,
+    /// Whether a lane got nothing.
+    full: bool,
 }
 
 pub(super) fn measure<A: Measured>(
@@ -44,6 +50,13 @@ pub(super) fn measure<A: Measured>(
         wrong.missing = 0;
         if let Some(refusal) = Refusal::of_wrong(wrong) {
             refusal.tell(&mut row);
+            break;
+        }
+        if !filled.full {
+            row.status = format!(
+                "{} blocks of {size} bytes did not fill it in {LONG:?}",
+                filled.served
+            );
             break;
         }
         let used = filled.served as f64 * f64::from(size) / bench.pool.bytes() as f64;
@@ -70,7 +83,9 @@ fn fill<A: Measured>(bench: &Bench<'_, A>, size: u32) -> Result<Filled, DeviceEr
         lanes: 0,
         window: window as u32,
         served: 0,
+        full: false,
     };
+    let mut spent = Duration::ZERO;
     for _ in 0..launches {
         let blocks = filled.window_at(filled.lanes)?;
         let malloc = bench.malloc(&blocks, Mix::one(size));
@@ -79,7 +94,9 @@ fn fill<A: Measured>(bench: &Bench<'_, A>, size: u32) -> Result<Filled, DeviceEr
         let failed = failures.map_or(0, |failure| failure.lanes);
         filled.lanes += filled.window;
         filled.served += u64::from(filled.window - failed);
-        if failed != 0 {
+        filled.full = failed != 0;
+        spent += reports[0].device_time;
+        if filled.full || spent > LONG {
             break;
         }
     }
