@@ -102,7 +102,12 @@ fn panel(
     let place = |row: &Row| place(axis, &ticks, row);
     let measured = |row: &'_ Row| row.metric(metric).map(|metric| metric.value.median);
     let unit = rows.iter().find_map(|row| row.metric(metric))?.unit;
-    let log = !matches!(unit, Unit::Percent | Unit::Count);
+    // Times carry their unit at each mark.
+    let title = match unit {
+        Unit::MopsPerSecond | Unit::Percent => format!("{title} ({})", unit.label()),
+        _ => title,
+    };
+    let log = is_log(rows.iter().find_map(|row| row.metric(metric))?);
     let drawable = |value: f64| value.is_finite() && (!log || value > 0.0);
     let mut lines = Vec::new();
 
@@ -166,6 +171,12 @@ fn panel(
         log,
         lines,
     })
+}
+
+/// Whether a metric is drawn on a logarithmic axis: shares and counts are not.
+fn is_log(metric: &Metric) -> bool {
+    let share = metric.unit == Unit::Ratio && !metric.lower_is_better;
+    !(share || matches!(metric.unit, Unit::Percent | Unit::Count))
 }
 
 /// The places of `rows` along an axis with what is written there.

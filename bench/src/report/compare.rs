@@ -1,6 +1,7 @@
 //! A run beside an earlier one: what became slower, and by how much more than noise.
 //!
-//! Cells are the same if scenario, allocator, call, case, size, fill, number of lanes and pool are. A
+//! Cells are the same if scenario, allocator, call, case, size, fill, pool and number of lanes are; where
+//! that number is what just fills the heap (S6, S10), it does not count. A
 //! metric is **worse** if it is so by more than the noise bound, which is the greatest of: the percentage
 //! that was asked for, and the spread (90th over 10th percentile) of either measurement.
 
@@ -366,7 +367,9 @@ fn unasked(run: &Run, other: &Run) -> Vec<String> {
 }
 
 fn same_cell(a: &Row, b: &Row) -> bool {
-    (a.scenario, a.call, a.size, a.fill, a.n) == (b.scenario, b.call, b.size, b.fill, b.n)
+    let same_n = a.n == b.n || matches!(a.scenario, Scenario::S6 | Scenario::S10);
+    (a.scenario, a.call, a.size, a.fill) == (b.scenario, b.call, b.size, b.fill)
+        && same_n
         && a.allocator == b.allocator
         && a.case == b.case
 }

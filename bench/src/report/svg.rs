@@ -12,8 +12,8 @@ use plotters::chart::ChartContext;
 use plotters::coord::Shift;
 use plotters::prelude::{
     Cartesian2d, ChartBuilder, Circle, Cross, DashedLineSeries, DrawingArea, DrawingAreaErrorKind,
-    IntoDrawingArea, IntoFont, LineSeries, PathElement, RGBColor, SVGBackend, ShapeStyle, Text,
-    TextStyle, TriangleMarker,
+    FontTransform, IntoDrawingArea, IntoFont, LineSeries, PathElement, RGBColor, SVGBackend,
+    ShapeStyle, Text, TextStyle, TriangleMarker,
 };
 use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -46,6 +46,10 @@ const WIDTH: u32 = 520;
 const HEIGHT: u32 = 330;
 /// Pixels at the right of a plot, for the names of floors and peers.
 const NAMES: u32 = 104;
+/// Letters that have room below a plot side by side.
+const LETTERS: usize = 64;
+/// Height of the room below a plot for names that stand upright, in pixels.
+const UPRIGHT: u32 = 120;
 /// Height of a line of the legend in pixels.
 const LEGEND: u32 = 20;
 
@@ -160,11 +164,17 @@ fn plot(area: &Area<'_>, panel: &Panel) -> Drawn {
         ends: scale::places(&places, panel.axis == Axis::Case),
         marks: places,
     };
+    let written: usize = panel
+        .ticks
+        .iter()
+        .map(|(_, tick)| 2 + tick.chars().count())
+        .sum();
+    let crowded = written > LETTERS;
     let mut chart = ChartBuilder::on(area)
         .caption(&panel.title, words(14, INK))
         .margin(8)
         .margin_right(NAMES)
-        .x_label_area_size(38)
+        .x_label_area_size(if crowded { UPRIGHT } else { 38 })
         .y_label_area_size(58)
         .build_cartesian_2d(along, up)?;
     let write_x = |x: &f64| {
@@ -180,6 +190,10 @@ fn plot(area: &Area<'_>, panel: &Panel) -> Drawn {
         .axis_style(INK)
         .bold_line_style(GRID.stroke_width(1))
         .label_style(words(11, INK))
+        .x_label_style(match crowded {
+            true => words(11, INK).transform(FontTransform::Rotate90),
+            false => words(11, INK),
+        })
         .axis_desc_style(words(12, INK))
         .x_desc(panel.axis.label())
         .x_label_formatter(&write_x)

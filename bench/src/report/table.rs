@@ -61,6 +61,8 @@ pub fn table(run: &Run, peers: &Peers, scenario: Scenario) -> Table {
     );
     let calls = in_order(rows.iter().map(|row| row.call)).len() > 1;
     let floors = rows.iter().any(|row| row.floors.is_some());
+    // Where their number is not asked for, it is 1 or less.
+    let lanes = rows.iter().any(|row| row.n > 1);
     let beside = |name: &str| {
         let of = |row: &&Row| {
             row.metric(name)
@@ -80,7 +82,9 @@ pub fn table(run: &Run, peers: &Peers, scenario: Scenario) -> Table {
         table.right.push(right);
     };
     column(what(scenario.axis()), true);
-    column("lanes", true);
+    if lanes {
+        column("lanes", true);
+    }
     column("allocator", false);
     if calls {
         column("call", false);

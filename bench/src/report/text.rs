@@ -11,7 +11,7 @@ pub fn unit(unit: Unit) -> &'static str {
     }
 }
 
-/// A value in the unit that [`unit`] names.
+/// A value in the unit that [`unit()`] names.
 pub fn value(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Millis => significant(value * 1e3),

@@ -41,6 +41,12 @@ fn a_run_beside_itself_shows_nothing() {
             .all(|c| c.ratio == 1.0 && c.verdict() == Verdict::Same)
     );
     assert!(comparison.lists().is_empty(), "{:?}", comparison.lists());
+    // As many lanes as just fill the heap.
+    let mut later = run();
+    for row in &mut later.rows {
+        row.n += u32::from(row.scenario == Scenario::S10);
+    }
+    assert!(compare(&later).lists().is_empty());
 }
 
 #[test]

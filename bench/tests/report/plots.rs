@@ -5,6 +5,7 @@ use roxmltree::{Document, Node};
 use warpheap_bench::report::chart::{self, Kind};
 use warpheap_bench::report::peers::Peers;
 use warpheap_bench::report::{Report, svg};
+use warpheap_bench::row::Row;
 use warpheap_bench::run::Run;
 use warpheap_bench::scenario::Scenario;
 
@@ -105,9 +106,12 @@ fn each_allocator_has_a_line_and_floors_are_dashed() {
             "{texts:?}"
         );
     }
-    // What is no time has no floors.
+    // What is no time has no floors, and shares begin at nothing.
     let svg = plot(&run(), &Peers::default(), Scenario::S6);
     assert!(strokes(&Document::parse(&svg).unwrap(), MUTED).is_empty());
+    let log = |scenario| chart::panels(&run(), &Peers::default(), scenario)[0].log;
+    assert!(log(Scenario::S1) && log(Scenario::S10));
+    assert!(!log(Scenario::S6) && !log(Scenario::S13));
 }
 
 #[test]
@@ -162,4 +166,27 @@ fn peers_are_drawn_where_they_were_measured_and_right() {
         [("Good".to_string(), vec![(4.0, 0.5), (6.0, 0.6)])]
     );
     assert_eq!(lines(1), [("Good".to_string(), vec![(4.0, 0.1)])]);
+}
+
+#[test]
+fn names_that_have_no_room_stand_upright() {
+    let upright = |run: &Run| plot(run, &Peers::default(), Scenario::S13).contains("rotate(90");
+    let mut run = run();
+    assert!(!upright(&run));
+    let kernel = run.rows.iter().find(|row| row.scenario == Scenario::S13);
+    let kernel = kernel.unwrap().clone();
+    for name in [
+        "malloc",
+        "malloc_warp",
+        "free",
+        "free_warp",
+        "churn",
+        "realloc",
+    ] {
+        run.rows.push(Row {
+            case: format!("{name}_of_a_long_name"),
+            ..kernel.clone()
+        });
+    }
+    assert!(upright(&run));
 }
