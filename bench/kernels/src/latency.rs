@@ -15,11 +15,12 @@ pub fn malloc_timed<A: DeviceAlloc>(
     let i = thread::index() as usize;
     let mut result = Ok(());
     if i < blocks.len() && i < ticks.len() {
-        let before = arch::ticks();
-        let outcome = heap.malloc(layout::bytes(size as usize));
-        ticks[i] = arch::ticks().wrapping_sub(before);
-        match outcome {
-            Ok(block) => blocks[i] = block,
+        let before = arch::ticks(size);
+        match heap.malloc(layout::bytes(size as usize)) {
+            Ok(block) => {
+                ticks[i] = arch::ticks(block.granule()).wrapping_sub(before);
+                blocks[i] = block;
+            }
             Err(error) => {
                 blocks[i] = DevicePtr::NULL;
                 result = Err(error);
@@ -34,7 +35,7 @@ pub fn malloc_timed<A: DeviceAlloc>(
 #[kernel]
 pub fn pace(out: &mut [u32], steps: u32) {
     if thread::index() == 0 && out.len() >= 3 {
-        let (ticks, nanos) = (arch::ticks(), arch::nanoseconds());
+        let (ticks, nanos) = (arch::ticks(steps), arch::nanoseconds());
         let mut x = steps | 1;
         for _ in 0..steps {
             x ^= x << 13;
@@ -43,7 +44,7 @@ pub fn pace(out: &mut [u32], steps: u32) {
         }
         // Unless the result is used, there is nothing to be busy with.
         out[2] = x;
-        out[0] = arch::ticks().wrapping_sub(ticks);
+        out[0] = arch::ticks(x).wrapping_sub(ticks);
         out[1] = arch::nanoseconds().wrapping_sub(nanos);
     }
 }

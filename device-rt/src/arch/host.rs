@@ -139,9 +139,9 @@ pub fn acquire() {
     fence(Ordering::Acquire);
 }
 
-/// The clock: nanoseconds, see [`nanoseconds`].
+/// The clock, read once `known` is known: nanoseconds, see [`nanoseconds`].
 #[inline(always)]
-pub fn ticks() -> u32 {
+pub fn ticks(_known: u32) -> u32 {
     nanoseconds()
 }
 

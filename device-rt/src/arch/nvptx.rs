@@ -128,13 +128,23 @@ pub fn acquire() {
     release();
 }
 
-/// The multiprocessor's clock, the low word: it goes on by one each cycle, and is not that of another
-/// multiprocessor.
+/// The multiprocessor's clock, the low word, read once `known` is known: it goes on by one each cycle,
+/// and is not that of another multiprocessor.
 #[inline(always)]
-pub fn ticks() -> u32 {
+pub fn ticks(known: u32) -> u32 {
     let ticks: u32;
+    // An instruction that looks at the value waits until it is there; the clock alone would not. No
+    // value makes the lane sleep for any time.
     // SAFETY: no preconditions; not `pure`, so the compiler keeps it in order with other assembly.
-    unsafe { asm!("mov.u32 {ticks}, %clock;", ticks = out(reg32) ticks, options(nostack)) };
+    unsafe {
+        asm!(
+            "{{ .reg .pred %known; setp.eq.u32 %known, {known}, 0; @%known nanosleep.u32 0; }}",
+            "mov.u32 {ticks}, %clock;",
+            known = in(reg32) known,
+            ticks = out(reg32) ticks,
+            options(nostack),
+        );
+    }
     ticks
 }
 

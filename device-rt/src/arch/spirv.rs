@@ -295,7 +295,7 @@ pub fn acquire() {
 /// No clock: one would need a capability that not all devices have, and a module that asks for it
 /// loads on none of the others.
 #[inline(always)]
-pub fn ticks() -> u32 {
+pub fn ticks(_known: u32) -> u32 {
     0
 }
 
