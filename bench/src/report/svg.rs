@@ -12,8 +12,8 @@ use plotters::chart::ChartContext;
 use plotters::coord::Shift;
 use plotters::prelude::{
     Cartesian2d, ChartBuilder, Circle, Cross, DashedLineSeries, DrawingArea, DrawingAreaErrorKind,
-    FontTransform, IntoDrawingArea, IntoFont, LineSeries, PathElement, RGBColor, SVGBackend,
-    ShapeStyle, Text, TextStyle, TriangleMarker,
+    IntoDrawingArea, IntoFont, LineSeries, PathElement, RGBColor, SVGBackend, ShapeStyle, Text,
+    TextStyle, TriangleMarker,
 };
 use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -48,8 +48,8 @@ const HEIGHT: u32 = 330;
 const NAMES: u32 = 104;
 /// Letters that have room below a plot side by side.
 const LETTERS: usize = 64;
-/// Height of the room below a plot for names that stand upright, in pixels.
-const UPRIGHT: u32 = 120;
+/// Height of a line of names below a plot in pixels.
+const STEP: u32 = 14;
 /// Height of a line of the legend in pixels.
 const LEGEND: u32 = 20;
 
@@ -169,18 +169,14 @@ fn plot(area: &Area<'_>, panel: &Panel) -> Drawn {
         .iter()
         .map(|(_, tick)| 2 + tick.chars().count())
         .sum();
-    let crowded = written > LETTERS;
+    let levels = written.div_ceil(LETTERS).max(1);
     let mut chart = ChartBuilder::on(area)
         .caption(&panel.title, words(14, INK))
         .margin(8)
         .margin_right(NAMES)
-        .x_label_area_size(if crowded { UPRIGHT } else { 38 })
+        .x_label_area_size(24 + STEP * levels as u32)
         .y_label_area_size(58)
         .build_cartesian_2d(along, up)?;
-    let write_x = |x: &f64| {
-        let tick = panel.ticks.iter().find(|(at, _)| at == x);
-        tick.map_or_else(String::new, |(_, text)| text.clone())
-    };
     let write_y = |y: &f64| {
         let value = if panel.log { 10f64.powf(*y) } else { *y };
         super::text::tick(panel.unit, value)
@@ -190,21 +186,33 @@ fn plot(area: &Area<'_>, panel: &Panel) -> Drawn {
         .axis_style(INK)
         .bold_line_style(GRID.stroke_width(1))
         .label_style(words(11, INK))
-        .x_label_style(match crowded {
-            true => words(11, INK).transform(FontTransform::Rotate90),
-            false => words(11, INK),
-        })
         .axis_desc_style(words(12, INK))
         .x_desc(panel.axis.label())
-        .x_label_formatter(&write_x)
+        // Written below: on as many lines as they need.
+        .x_label_formatter(&|_| String::new())
         .y_label_formatter(&write_y)
         .draw()?;
+    ticks(&chart, area, panel, levels)?;
     let alone = panel.ticks.len() == 1 || panel.axis == Axis::Case;
     for line in &panel.lines {
         let points: Vec<_> = line.points.iter().map(|&(x, y)| (x, height(y))).collect();
         draw_line(&mut chart, area, line, &points, alone)?;
     }
     names_at_ends(&chart, area, panel, &height, alone)
+}
+
+/// What is written at the places along the horizontal axis, on several lines in turn.
+fn ticks(chart: &Chart<'_, '_>, area: &Area<'_>, panel: &Panel, levels: usize) -> Drawn {
+    let middle = Pos::new(HPos::Center, VPos::Top);
+    let (_, y) = chart.plotting_area().get_pixel_range();
+    let (_, top) = area.get_base_pixel();
+    for (index, (place, tick)) in panel.ticks.iter().enumerate() {
+        let (x, _) = inside(area, chart.backend_coord(&(*place, 0.0)));
+        let below = 9 + STEP as i32 * (index % levels) as i32;
+        let at = (x, y.end - top + below);
+        area.draw(&Text::new(tick.clone(), at, words(11, INK).pos(middle)))?;
+    }
+    Ok(())
 }
 
 /// One line; `alone` if its points are not joined.
