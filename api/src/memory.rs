@@ -29,6 +29,12 @@ pub trait HeapMemory: Copy + 'static {
 
     /// Atomic load.
     fn load(self, word: usize) -> u32;
+    /// Load of a word that lanes may be changing, for hints: the value may be an old one, from a
+    /// cache that is nearer than the one that atomics meet in.
+    #[inline(always)]
+    fn glance(self, word: usize) -> u32 {
+        self.load(word)
+    }
     /// Atomic store.
     fn store(self, word: usize, value: u32);
     /// Atomic addition (wrapping); returns the old value.

@@ -5,9 +5,11 @@
 
 pub(crate) mod bump;
 pub(crate) mod scatter;
+pub(crate) mod warp_heap;
 
 pub use bump::Bump;
 pub use scatter::ScatterAlloc;
+pub use warp_heap::WarpHeap;
 
 use warpheap_api::{AllocError, HeapMemory, header};
 
@@ -16,7 +18,7 @@ use warpheap_api::{AllocError, HeapMemory, header};
 #[macro_export]
 macro_rules! for_each_allocator {
     ($then:ident) => {
-        $then! { Bump, ScatterAlloc }
+        $then! { Bump, ScatterAlloc, WarpHeap }
     };
 }
 

@@ -38,6 +38,7 @@ use target::global;
 #[cfg(target_arch = "spirv")]
 pub use spirv::{UVec3, bounded, enters};
 pub use target::{
-    AtomicWord, Words, acquire, active, ballot, block_dim, block_index, grid_dim, lane, match_any,
-    nanoseconds, processor, release, shuffle, thread_index, ticks, warp_barrier, warp_width,
+    AtomicWord, Words, acquire, active, ballot, block_dim, block_index, cold, grid_dim, lane,
+    match_any, nanoseconds, processor, release, shuffle, thread_index, ticks, warp_barrier,
+    warp_width,
 };

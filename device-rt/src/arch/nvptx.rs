@@ -128,6 +128,14 @@ pub fn acquire() {
     release();
 }
 
+/// Runs `work`, which is rare: out of line, so that what it needs of registers does not weigh on the way
+/// that leads past it.
+#[cold]
+#[inline(never)]
+pub fn cold<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
 /// The multiprocessor's clock, the low word, read once `known` is known: it goes on by one each cycle,
 /// and is not that of another multiprocessor.
 #[inline(always)]
@@ -289,6 +297,20 @@ impl HeapMemory for Words {
     fn load(self, word: usize) -> u32 {
         // SAFETY: the address is inside the heap and aligned.
         unsafe { atomic_load(self.address(word)) }
+    }
+    #[inline(always)]
+    fn glance(self, word: usize) -> u32 {
+        let value: u32;
+        // SAFETY: the address is inside the heap and aligned.
+        unsafe {
+            asm!(
+                "ld.global.u32 {value}, [{address}];",
+                address = in(reg64) self.address(word),
+                value = out(reg32) value,
+                options(nostack),
+            );
+        }
+        value
     }
     #[inline(always)]
     fn store(self, word: usize, value: u32) {

@@ -3,5 +3,7 @@
 mod bump;
 mod counted;
 mod scatter;
+mod warp_heap;
 
 pub use scatter::ScatterConfig;
+pub use warp_heap::WarpHeapConfig;

@@ -19,7 +19,7 @@ pub fn prefix_sum(lanes: LaneMask, value: u32) -> PrefixSum {
     let mut sum = value;
     // The set may have gaps: each lane looks back through a chain of lanes that doubles its reach.
     let below = lanes.and(LaneMask::below(lane));
-    let mut back = last(below, lane);
+    let mut back = last_lane(below, lane);
     let mut reach = 1;
     while reach < lanes.count() {
         let other = arch::shuffle(lanes, sum, back);
@@ -29,7 +29,7 @@ pub fn prefix_sum(lanes: LaneMask, value: u32) -> PrefixSum {
         back = select(further == back, lane, further);
         reach *= 2;
     }
-    let total = arch::shuffle(lanes, sum, last(lanes, lane));
+    let total = arch::shuffle(lanes, sum, last_lane(lanes, lane));
     PrefixSum {
         before: sum.wrapping_sub(value),
         total,
@@ -59,7 +59,7 @@ pub fn or_to_first(lanes: LaneMask, team: LaneMask, value: u32) -> u32 {
 
 /// The last lane of `lanes`, or `otherwise` if there is none.
 #[inline(always)]
-fn last(lanes: LaneMask, otherwise: u32) -> u32 {
+pub fn last_lane(lanes: LaneMask, otherwise: u32) -> u32 {
     let low = select(
         lanes.lo != 0,
         31u32.wrapping_sub(lanes.lo.leading_zeros()),

@@ -1,0 +1,156 @@
+//! Size classes: four to a doubling, so that a block is at most a quarter larger than its request.
+//!
+//! Sizes count granules: 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, … Every size is an odd number from
+//! 1 to 7 times a power of two, which makes dividing by it a multiplication, and a multiple of every
+//! power of two that a request rounded to it is a multiple of, which keeps alignments.
+
+use crate::bits::nth_set;
+use warpheap_api::{LaneMask, least, select};
+
+/// Bits behind the point in the reciprocals of odd numbers: exact for dividends to 2^14 and products
+/// that fit a word.
+const POINT: u32 = 17;
+
+/// A size class and what follows from it in chunks of 2^`chunk_shift` granules.
+#[derive(Clone, Copy)]
+pub(crate) struct Class {
+    /// Number of the class, from 0.
+    pub index: u32,
+    /// Granules of a block.
+    pub granules: u32,
+    /// `granules` is this odd number …
+    pub odd: u32,
+    /// … times two to this power.
+    pub exponent: u32,
+    /// Blocks of a chunk.
+    pub blocks: u32,
+    /// Two to this power is the number of blocks that a team claims in one go, at most a word of bits.
+    pub cell_shift: u32,
+}
+
+impl Class {
+    /// The class of a request of `granules`, 1 to 2^(`chunk_shift` − 3).
+    #[inline(always)]
+    pub const fn of(granules: u32, chunk_shift: u32) -> Self {
+        let below = granules.wrapping_sub(1);
+        // Within a doubling two more bits than the leading one tell the class.
+        let shift = 29 - (below | 4).leading_zeros();
+        let steps = below >> shift;
+        Self::new(4 * shift + steps, shift, steps + 1, chunk_shift)
+    }
+
+    /// The class with this number.
+    #[inline(always)]
+    pub const fn from_index(index: u32, chunk_shift: u32) -> Self {
+        let shift = (index >> 2).wrapping_sub((index > 3) as u32);
+        Self::new(index, shift, index - 4 * shift + 1, chunk_shift)
+    }
+
+    #[inline(always)]
+    const fn new(index: u32, shift: u32, steps: u32, chunk_shift: u32) -> Self {
+        let zeros = steps.trailing_zeros();
+        let (odd, exponent) = (steps >> (zeros & 31), shift + zeros);
+        let blocks = divide(1 << ((chunk_shift - exponent) & 31), odd);
+        Class {
+            index,
+            granules: steps << shift,
+            odd,
+            exponent,
+            blocks,
+            cell_shift: least(5, 31 - (blocks | 1).leading_zeros()),
+        }
+    }
+
+    /// Words of bits of a chunk.
+    #[inline(always)]
+    pub const fn words(self) -> u32 {
+        (self.blocks + 31) >> 5
+    }
+
+    /// Which bits of word `word` stand for blocks.
+    #[inline(always)]
+    pub const fn bits_in(self, word: u32) -> u32 {
+        crate::bits::low_mask(self.blocks - least(self.blocks, word * 32))
+    }
+
+    /// Number of the block that begins `offset` granules into a chunk.
+    #[inline(always)]
+    pub const fn block_at(self, offset: u32) -> u32 {
+        divide(offset >> (self.exponent & 31), self.odd)
+    }
+}
+
+/// `value / odd` for an odd divisor from 1 to 7 and a value up to 2^14.
+#[inline(always)]
+const fn divide(value: u32, odd: u32) -> u32 {
+    let reciprocal = select(odd == 3, 43_691, 1 << POINT);
+    let reciprocal = select(odd == 5, 26_215, reciprocal);
+    let reciprocal = select(odd == 7, 18_725, reciprocal);
+    (value * reciprocal) >> POINT
+}
+
+/// The lane of `lanes` with `rank` lanes of the set before it.
+#[inline(always)]
+pub(crate) fn nth_lane(lanes: LaneMask, rank: u32) -> u32 {
+    let low = lanes.lo.count_ones();
+    let second = rank >= low;
+    let place = nth_set(
+        select(second, lanes.hi, lanes.lo),
+        rank - select(second, low, 0),
+    );
+    place + select(second, 32, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_cover_every_size_with_little_waste() {
+        for chunk_shift in 8..=14 {
+            let most = 1 << (chunk_shift - 3);
+            let mut before = Class::of(1, chunk_shift);
+            for granules in 1..=most {
+                let class = Class::of(granules, chunk_shift);
+                assert!(class.granules >= granules);
+                assert!(class.granules * 4 <= granules * 5 || granules < 4);
+                assert!(class.index == before.index || class.index == before.index + 1);
+                assert_eq!(class.odd << class.exponent, class.granules);
+                assert_eq!(class.blocks, (1 << chunk_shift) / class.granules);
+                let named = Class::from_index(class.index, chunk_shift);
+                assert_eq!(named.granules, class.granules);
+                for align in [2, 4, 8, 16, 64] {
+                    if granules % align == 0 {
+                        assert_eq!(class.granules % align, 0, "{granules} at {align}");
+                    }
+                }
+                before = class;
+            }
+            assert_eq!(before.granules, most);
+        }
+    }
+
+    #[test]
+    fn blocks_are_found_again() {
+        for index in 0..40 {
+            let class = Class::from_index(index, 14);
+            for block in 0..class.blocks {
+                assert_eq!(class.block_at(block * class.granules), block);
+            }
+            let bits: u32 = (0..class.words())
+                .map(|word| class.bits_in(word).count_ones())
+                .sum();
+            assert_eq!(bits, class.blocks);
+        }
+    }
+
+    #[test]
+    fn lanes_are_counted_through_both_words() {
+        let lanes = LaneMask {
+            lo: 0b1010,
+            hi: 0b110,
+        };
+        let found: Vec<u32> = (0..4).map(|rank| nth_lane(lanes, rank)).collect();
+        assert_eq!(found, [1, 3, 33, 34]);
+    }
+}

@@ -1,0 +1,239 @@
+//! WarpHeap: the library's own allocator and its default. `docs/warpheap.md` walks one malloc and one
+//! free.
+//!
+//! The pool is a row of equal *chunks*. A chunk is a *slab* of blocks of one size class, or is
+//! handed out in 32 *units*, or is part of a *run* of chunks. Every block has a bit; every chunk has a word
+//! with its use and a count.
+//!
+//! | file | what |
+//! |---|---|
+//! | `class` | size classes |
+//! | `geometry` | where metadata and chunks lie |
+//! | `state` | the word of a chunk |
+//! | `quick` | the way that most requests take, without loops |
+//! | `search` | what the others do, one class at a time, all lanes of the warp together |
+//! | `chunk` | getting a hold on a chunk, and giving one another use |
+//! | `units`, `run` | blocks larger than those of slabs |
+//! | `release` | free |
+
+mod chunk;
+mod class;
+mod geometry;
+mod quick;
+mod release;
+mod run;
+mod search;
+mod state;
+mod units;
+
+pub(crate) use class::Class;
+pub(crate) use geometry::{
+    CHUNK_SHIFTS, Geometry, PARAM_BITS, PARAM_CHUNKS, PARAM_DATA, PARAM_DIRECTORY, PARAM_SHIFTS,
+    STATE_STRIDE, STATES_WORD, Tables,
+};
+pub(crate) use state::{FREE, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, tag_for, tag_of};
+
+use super::fail;
+use crate::arch::{self, Words};
+use crate::bits::nth_set;
+use quick::Place;
+use warpheap_api::{
+    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, Layout, layout, select,
+};
+
+/// Granules of the largest request: what handles reach, less room for additions not to wrap.
+const MOST_GRANULES: u32 = u32::MAX - 0xffff;
+/// The greatest alignment in granules.
+const MOST_ALIGN: u32 = 1 << 12;
+
+/// The library's own allocator.
+#[derive(Clone, Copy)]
+pub struct WarpHeap {
+    words: Words,
+    geometry: Geometry,
+}
+
+/// A request in granules.
+#[derive(Clone, Copy)]
+struct Ask {
+    /// Granules, a multiple of the alignment.
+    granules: u32,
+    /// Alignment in granules.
+    align: u32,
+    /// Whether any heap could serve it.
+    possible: bool,
+}
+
+/// Blocks for the lanes of a team.
+#[derive(Clone, Copy)]
+struct Part {
+    /// Granule of the block of bit 0.
+    base: u32,
+    /// Which of 32 blocks.
+    mask: u32,
+    /// Granules from one block to the next.
+    stride: u32,
+    /// Why there are none.
+    code: u32,
+}
+
+impl Part {
+    const NONE: Part = Part {
+        base: 0,
+        mask: 0,
+        stride: 0,
+        code: 0,
+    };
+}
+
+/// What a lane got: a granule, or an error's code.
+#[derive(Clone, Copy)]
+struct Answer {
+    granule: u32,
+    code: u32,
+}
+
+impl HeapHandle for WarpHeap {
+    #[inline(always)]
+    unsafe fn attach(words: Words, params: HeapParams) -> Self {
+        WarpHeap {
+            words,
+            geometry: Geometry::new(params),
+        }
+    }
+}
+
+impl Ask {
+    #[inline(always)]
+    fn new(layout: Layout) -> Self {
+        let granules = layout::granules(layout);
+        let align = layout::align_granules(layout);
+        let possible = (granules <= MOST_GRANULES) & (align <= MOST_ALIGN);
+        let rounded = granules.wrapping_add(align - 1) & !(align - 1);
+        Ask {
+            granules: select(possible, rounded, u32::MAX),
+            align,
+            possible,
+        }
+    }
+}
+
+impl WarpHeap {
+    /// The class of a request that a slab serves; some class for others.
+    #[inline(always)]
+    fn class_of(self, ask: Ask) -> (bool, Class) {
+        let slab = ask.granules <= self.geometry.most_in_slab();
+        let granules = select(slab, ask.granules, 1);
+        (slab, Class::of(granules, self.geometry.chunk_shift()))
+    }
+}
+
+#[inline(always)]
+fn cause(code: u32) -> AllocError {
+    if code == AllocError::Exhausted.code() {
+        AllocError::Exhausted
+    } else if code == AllocError::Contended.code() {
+        AllocError::Contended
+    } else {
+        AllocError::Unsupported
+    }
+}
+
+// SAFETY: a block belongs to whoever set its bits, which only succeeds for clear ones, while the count
+// of the chunk says that its use does not change; a run belongs to whoever changed the words of all of its
+// chunks.
+unsafe impl DeviceAlloc for WarpHeap {
+    type Memory = Words;
+    const NAME: &'static str = "WarpHeap";
+    const CAPS: Caps = Caps {
+        frees: true,
+        max_align: MOST_ALIGN * 16,
+        max_size: MOST_GRANULES as u64 * 16,
+    };
+
+    #[inline(always)]
+    fn memory(self) -> Words {
+        self.words
+    }
+
+    #[inline(always)]
+    fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        let ask = Ask::new(layout);
+        let (slab, class) = self.class_of(ask);
+        let lanes = arch::active();
+        let lane = arch::lane();
+        let part = lane >> class.cell_shift;
+        // Lanes with the same class ask as one, as far as one word has bits for them.
+        let key = select(slab, class.index | part << 8, u32::MAX);
+        let team = arch::match_any(lanes, key);
+        let leader = team.first();
+        let place = Place::new(class, part, team.count());
+        let mut found = Part::NONE;
+        if slab & (lane == leader) {
+            found = self.take_at(class, place, team.count());
+        }
+        // What the owner before did with a block happened before its free, which released. The
+        // leader's fence stands for the lanes that it meets at the barrier.
+        arch::acquire();
+        arch::warp_barrier(lanes);
+        let base = arch::shuffle(lanes, found.base, leader);
+        let mask = arch::shuffle(lanes, found.mask, leader);
+        let rank = team.rank(lane);
+        let served = rank < mask.count_ones();
+        let place_in_part = nth_set(mask, rank).wrapping_mul(class.granules);
+        let mut answer = Answer {
+            granule: base.wrapping_add(place_in_part),
+            code: 0,
+        };
+        let waits = ask.possible & !served;
+        if !arch::ballot(lanes, waits).is_empty() {
+            answer = arch::cold(|| self.serve(lanes, ask, waits, place, answer));
+        }
+        answer.code = select(ask.possible, answer.code, AllocError::Unsupported.code());
+        if answer.code == 0 {
+            Ok(DevicePtr::from_granule(answer.granule))
+        } else {
+            fail(self.words, cause(answer.code))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout) {
+        let lanes = arch::active();
+        // Before the metadata say that a block is free, what its owner wrote must be visible; the
+        // barrier brings what the team's lanes wrote before the leader's fence.
+        arch::warp_barrier(lanes);
+        arch::release();
+        let ask = Ask::new(layout);
+        let (slab, class) = self.class_of(ask);
+        let live = !ptr.is_null();
+        self.free_blocks(lanes, live & slab, class, ptr.granule());
+        let large = live & !slab;
+        if !arch::ballot(lanes, large).is_empty() {
+            arch::cold(|| self.free_large(lanes, large, ask, ptr.granule()));
+        }
+    }
+
+    /// Stays in place where old and new size are of one class, or take the same units.
+    #[inline(always)]
+    unsafe fn realloc(
+        self,
+        ptr: DevicePtr<u8>,
+        old: Layout,
+        new_size: usize,
+    ) -> Result<DevicePtr<u8>, AllocError> {
+        let (was, is) = (
+            Ask::new(old),
+            Ask::new(layout::aligned(new_size, old.align())),
+        );
+        let ((old_slab, old_class), (new_slab, new_class)) =
+            (self.class_of(was), self.class_of(is));
+        let same_class = old_slab & new_slab & (old_class.index == new_class.index);
+        let same_units = !old_slab & !new_slab & (self.units_of(was) == self.units_of(is));
+        if is.possible & (same_class | same_units) {
+            return Ok(ptr);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.move_block(ptr, old, new_size) }
+    }
+}

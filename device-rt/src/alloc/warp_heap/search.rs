@@ -1,0 +1,242 @@
+//! What requests do that the quick way did not serve: all lanes of the warp look for one class (or one
+//! larger block) at a time, each at another chunk or word.
+
+use super::chunk::Want;
+use super::class::{Class, nth_lane};
+use super::quick::{Place, warp_index};
+use super::state::tag_for;
+use super::{Answer, Ask, Part, WarpHeap};
+use crate::arch;
+use crate::bits::{nth_set, take_from};
+use crate::sync::hash;
+use warpheap_api::{AllocError, HeapMemory, LaneMask, least, select};
+
+/// Rounds in which a warp may lose all that it reached for to others before it gives up.
+const ROUNDS_LOST: u32 = 16;
+
+impl WarpHeap {
+    /// Serves the lanes with `waits`; the others keep their answers. Called by exactly `lanes`.
+    #[inline(always)]
+    pub(super) fn serve(
+        self,
+        lanes: LaneMask,
+        ask: Ask,
+        waits: bool,
+        place: Place,
+        answer: Answer,
+    ) -> Answer {
+        let lane = arch::lane();
+        let mut answer = answer;
+        let (slab, class) = self.class_of(ask);
+        let large = waits & !slab;
+        let mut waits = waits;
+        if !arch::ballot(lanes, large).is_empty() {
+            let granule = self.large_at_once(lanes, large, ask);
+            let served = granule != u32::MAX;
+            answer.granule = select(served, granule, answer.granule);
+            waits &= !served;
+        }
+        let mut pending = arch::ballot(lanes, waits);
+        let mut lost = 0;
+        // Every round serves a lane, or fails some, or is one of few in which others were faster.
+        while !pending.is_empty() {
+            let first = pending.first();
+            let granules = arch::shuffle(lanes, ask.granules, first);
+            let align = arch::shuffle(lanes, ask.align, first);
+            let slot = arch::shuffle(lanes, place.slot, first);
+            let word = arch::shuffle(lanes, place.word, first);
+            let theirs = Ask {
+                granules,
+                align,
+                possible: true,
+            };
+            let (their_slab, their_class) = self.class_of(theirs);
+            let mine = waits
+                & ((slab & their_slab & (class.index == their_class.index)) | (lane == first));
+            let team = arch::ballot(lanes, mine);
+            let found = if their_slab {
+                let wanted = least(team.count(), 32);
+                self.find_blocks(lanes, their_class, Place { slot, word, bit: 0 }, wanted)
+            } else {
+                self.find_large(lanes, theirs)
+            };
+            lost += (found.mask == 0) as u32;
+            let contended = found.code == AllocError::Contended.code();
+            let fails = (found.mask == 0) & (!contended | (lost > ROUNDS_LOST));
+            let rank = team.rank(lane);
+            let served = mine & (rank < found.mask.count_ones());
+            let failed = mine & fails;
+            let at = nth_set(found.mask, rank).wrapping_mul(found.stride);
+            answer.granule = select(served, found.base.wrapping_add(at), answer.granule);
+            answer.code = select(failed, found.code, answer.code);
+            waits &= !served & !failed;
+            pending = arch::ballot(lanes, waits);
+        }
+        arch::acquire();
+        answer
+    }
+
+    /// At least one and up to `wanted` blocks of a class, somewhere.
+    #[inline(always)]
+    fn find_blocks(self, lanes: LaneMask, class: Class, place: Place, wanted: u32) -> Part {
+        let (words, geometry) = (self.words, self.geometry);
+        let leads = arch::lane() == lanes.first();
+        let slot_word = geometry.slot_word(class.index, place.slot);
+        let mut entry = 0;
+        if leads {
+            entry = words.load(slot_word);
+        }
+        let entry = self.tell(lanes, entry);
+        let home = geometry.home(class.index, place.slot);
+        let mut walk = Walk::new(select(entry == 0, home, entry.wrapping_sub(1)));
+        let want = Want {
+            tag: tag_for(class.index),
+            limit: class.blocks,
+            most: class.blocks,
+        };
+        let mut found = Part::NONE;
+        let mut chunk = walk.start;
+        while (found.mask == 0) & walk.goes_on(geometry.chunks) {
+            let picked = self.step(lanes, &mut walk, want, hash(place.slot));
+            if picked != u32::MAX {
+                chunk = picked;
+                if self.hold(lanes, chunk, want.tag, wanted) {
+                    found = self.claim_words(lanes, class, chunk, place.word, wanted);
+                }
+                walk.doubt |= found.mask == 0;
+            }
+        }
+        if found.mask == 0 {
+            found.code = walk.code();
+        } else if leads & (entry != chunk + 1) {
+            // Where the warps of this slot look next time.
+            words.compare_exchange(slot_word, entry, chunk + 1);
+        }
+        found
+    }
+
+    /// Looks at the next chunks of a walk, one for each of `lanes`, and picks one, the same in all lanes:
+    /// one with room, or else a free or an idle one. Which of several depends on `choice`: the same for
+    /// those who may share a chunk. `u32::MAX` if none suits; if one does, the next step looks at the
+    /// others again.
+    #[inline(always)]
+    pub(super) fn step(self, lanes: LaneMask, walk: &mut Walk, want: Want, choice: u32) -> u32 {
+        let geometry = self.geometry;
+        let at = walk.done + lanes.rank(arch::lane());
+        let inside = (at < geometry.chunks) & !walk.tried.contains(arch::lane());
+        let chunk = geometry.wrapped(walk.start + select(inside, at, 0));
+        let state = self.words.load(geometry.state_word(chunk));
+        let suits = self.suits(state, want);
+        let roomy = arch::ballot(lanes, inside & suits.has_room);
+        let free = arch::ballot(lanes, inside & suits.free);
+        let idle = arch::ballot(lanes, inside & suits.idle);
+        walk.doubt |= !arch::ballot(lanes, inside & suits.unsettled).is_empty();
+        let (no_room, no_free) = (roomy.is_empty(), free.is_empty());
+        let pick = LaneMask {
+            lo: select(no_room, select(no_free, idle.lo, free.lo), roomy.lo),
+            hi: select(no_room, select(no_free, idle.hi, free.hi), roomy.hi),
+        };
+        let none = pick.is_empty();
+        let number = choice % (pick.count() + none as u32);
+        let from = select(none, lanes.first(), nth_lane(pick, number) & 63);
+        walk.done += select(none, lanes.count(), 0);
+        let tried = walk.tried.or(LaneMask::only(from));
+        walk.tried = LaneMask {
+            lo: select(none, 0, tried.lo),
+            hi: select(none, 0, tried.hi),
+        };
+        let chunk = arch::shuffle(lanes, chunk, from);
+        select(none, u32::MAX, chunk)
+    }
+
+    /// Claims up to `held` blocks of a chunk on which this warp holds so many, and lets go of the rest.
+    #[inline(always)]
+    fn claim_words(self, lanes: LaneMask, class: Class, chunk: u32, start: u32, held: u32) -> Part {
+        let words = self.words;
+        let first = self.geometry.bits_word(chunk);
+        let (lane, count) = (arch::lane(), class.words());
+        let start = start % count;
+        let spread = hash(warp_index());
+        let mut done = 0;
+        let mut got = 0;
+        let mut word = 0;
+        while (got == 0) & (done < count) {
+            let at = done + lanes.rank(lane);
+            let inside = at < count;
+            let at = start + select(inside, at, 0);
+            word = at - select(at >= count, count, 0);
+            let taken = words.load(first + word as usize);
+            let free = select(inside, !taken & class.bits_in(word), 0);
+            let enough = arch::ballot(lanes, free.count_ones() >= held);
+            let some = arch::ballot(lanes, free != 0);
+            let (alone, none) = (enough.is_empty(), some.is_empty());
+            let pick = LaneMask {
+                lo: select(alone, some.lo, enough.lo),
+                hi: select(alone, some.hi, enough.hi),
+            };
+            let number = spread % (pick.count() + none as u32);
+            let from = select(none, lanes.first(), nth_lane(pick, number) & 63);
+            if !none & (lane == from) {
+                let wanted = take_from(free, held, spread);
+                got = wanted & !words.fetch_or(first + word as usize, wanted);
+            }
+            arch::warp_barrier(lanes);
+            got = arch::shuffle(lanes, got, from);
+            word = arch::shuffle(lanes, word, from);
+            done += lanes.count();
+        }
+        self.let_go(lanes, chunk, held - got.count_ones());
+        Part {
+            base: self.geometry.granule_of(chunk) + word * 32 * class.granules,
+            mask: got,
+            stride: class.granules,
+            code: 0,
+        }
+    }
+}
+
+/// A walk over all chunks, once; a second time if the first gave reason to doubt that there is nothing.
+pub(super) struct Walk {
+    /// The chunk at which it began.
+    pub start: u32,
+    /// Chunks looked at in this round.
+    pub done: u32,
+    /// Lanes whose chunk was picked already.
+    tried: LaneMask,
+    /// Something that was seen may be different now.
+    pub doubt: bool,
+    second: bool,
+}
+
+impl Walk {
+    #[inline(always)]
+    pub fn new(start: u32) -> Self {
+        Walk {
+            start,
+            done: 0,
+            tried: LaneMask::EMPTY,
+            doubt: false,
+            second: false,
+        }
+    }
+
+    /// Whether there is more to look at.
+    #[inline(always)]
+    pub fn goes_on(&mut self, chunks: u32) -> bool {
+        let again = (self.done >= chunks) & self.doubt & !self.second;
+        self.second |= again;
+        self.doubt &= !again;
+        self.done = select(again, 0, self.done);
+        self.done < chunks
+    }
+
+    /// Why it found nothing.
+    #[inline(always)]
+    pub fn code(&self) -> u32 {
+        select(
+            self.doubt,
+            AllocError::Contended.code(),
+            AllocError::Exhausted.code(),
+        )
+    }
+}

@@ -1,0 +1,221 @@
+//! Blocks of 5 to 32 units: bits side by side in the one word of a chunk that is handed out in units.
+
+use super::chunk::Want;
+use super::quick::line;
+use super::search::Walk;
+use super::state::{FREE, UNITS, UNITS_ROW, pack, tag_of};
+use super::{Ask, Part, WarpHeap};
+use crate::arch;
+use crate::bits::low_mask;
+use crate::sync::hash;
+use warpheap_api::{HeapMemory, LaneMask, least, select};
+
+/// Tries at the word of one chunk.
+const TRIES: u32 = 8;
+
+impl WarpHeap {
+    /// Units of a request that is too large for a slab.
+    #[inline(always)]
+    pub(super) fn units_of(self, ask: Ask) -> u32 {
+        let shift = self.geometry.unit_shift();
+        let part = ask.granules & ((1 << shift) - 1);
+        (ask.granules >> shift) + (part != 0) as u32
+    }
+
+    /// Whether a request begins a chunk: it needs more than one, or is aligned to more than one.
+    #[inline(always)]
+    pub(super) fn is_run(self, ask: Ask) -> bool {
+        (self.units_of(ask) > 32) | (ask.align > 1 << self.geometry.chunk_shift())
+    }
+
+    /// Alignment in units.
+    #[inline(always)]
+    fn align_units(self, ask: Ask) -> u32 {
+        let units = ask.align >> self.geometry.unit_shift();
+        units + (units == 0) as u32
+    }
+
+    /// Blocks of more than a slab's for the lanes with `mine`, each at a place of its own, without a loop;
+    /// `u32::MAX` for lanes that found theirs taken.
+    #[inline(always)]
+    pub(super) fn large_at_once(self, lanes: LaneMask, mine: bool, ask: Ask) -> u32 {
+        let units = self.units_of(ask);
+        let team = arch::match_any(lanes, select(mine, units, 0));
+        let rank = team.rank(arch::lane());
+        let run = self.is_run(ask);
+        let mut granule = u32::MAX;
+        if mine & !run {
+            granule = self.units_at_once(units, team.count(), rank);
+        }
+        if mine & run {
+            granule = self.run_at_once(ask, team.count(), rank);
+        }
+        granule
+    }
+
+    #[inline(always)]
+    fn units_at_once(self, units: u32, count: u32, rank: u32) -> u32 {
+        let (words, geometry) = (self.words, self.geometry);
+        // Places of a power of two of units.
+        let log = 32 - (units - 1).leading_zeros();
+        let place = line(count) + rank;
+        let (slot, bit) = (place >> (5 - log), (place << log) & 31);
+        let slot_word = geometry.slot_word(UNITS_ROW, slot);
+        let entry = words.glance(slot_word);
+        let fresh = entry == 0;
+        let home = geometry.home(UNITS_ROW, slot);
+        let chunk = select(fresh, home, entry.wrapping_sub(1));
+        let at = geometry.state_word(chunk);
+        let bits = geometry.bits_word(chunk);
+        let wanted = low_mask(units) << bit;
+        // As for slabs: both at the same time.
+        let got = wanted & !words.fetch_or(bits, wanted);
+        let mut state = FREE;
+        if fresh {
+            state = words.compare_exchange(at, FREE, pack(UNITS, units));
+            if state == FREE {
+                words.store(slot_word, chunk + 1);
+            }
+        }
+        let opened = fresh & (state == FREE);
+        if !opened {
+            state = words.fetch_add(at, units);
+        }
+        let held = opened | (tag_of(state) == UNITS);
+        let granule = geometry.granule_of(chunk) + (bit << geometry.unit_shift());
+        if held & (got == wanted) {
+            words.fetch_or(bits + 1, 1 << bit);
+            granule
+        } else {
+            words.fetch_and(bits, !got);
+            words.fetch_sub(at, units);
+            u32::MAX
+        }
+    }
+
+    /// A block of units somewhere, for one lane, looked for by all `lanes`.
+    #[inline(always)]
+    pub(super) fn find_units(self, lanes: LaneMask, ask: Ask) -> Part {
+        let geometry = self.geometry;
+        let units = self.units_of(ask);
+        let slot = hash(arch::block_index());
+        let mut walk = Walk::new(geometry.home(UNITS_ROW, 0));
+        let want = Want {
+            tag: UNITS,
+            // Chunks with so many units left, whether side by side or not.
+            limit: 33 - units,
+            most: 32,
+        };
+        let mut found = Part::NONE;
+        while (found.mask == 0) & walk.goes_on(geometry.chunks) {
+            let chunk = self.step(lanes, &mut walk, want, slot);
+            if chunk != u32::MAX {
+                if self.hold(lanes, chunk, UNITS, units) {
+                    found = self.claim_units(lanes, chunk, units, self.align_units(ask));
+                } else {
+                    walk.doubt = true;
+                }
+            }
+        }
+        found.code = walk.code();
+        found
+    }
+
+    /// Claims units side by side in a chunk on which this warp holds so many.
+    #[inline(always)]
+    fn claim_units(self, lanes: LaneMask, chunk: u32, units: u32, align: u32) -> Part {
+        let words = self.words;
+        let bits = self.geometry.bits_word(chunk);
+        let leads = arch::lane() == lanes.first();
+        let mut place = 32;
+        if leads {
+            let mut tries = 0;
+            while (place == 32) & (tries < TRIES) {
+                let free = !words.load(bits);
+                let starts = starts_of(free, units) & aligned_places(align);
+                let at = starts.trailing_zeros();
+                tries = select(starts == 0, TRIES, tries + 1);
+                if starts != 0 {
+                    let wanted = low_mask(units) << at;
+                    let got = wanted & !words.fetch_or(bits, wanted);
+                    if got == wanted {
+                        words.fetch_or(bits + 1, 1 << at);
+                        place = at;
+                    } else {
+                        words.fetch_and(bits, !got);
+                    }
+                }
+            }
+        }
+        let place = self.tell(lanes, place);
+        let found = place != 32;
+        self.let_go(lanes, chunk, select(found, 0, units));
+        let offset = (place & 31) << self.geometry.unit_shift();
+        Part {
+            base: self.geometry.granule_of(chunk) + offset,
+            mask: found as u32,
+            stride: 0,
+            code: 0,
+        }
+    }
+
+    /// Frees a block of units.
+    #[inline(always)]
+    pub(super) fn free_units(self, granule: u32, units: u32) {
+        let (words, geometry) = (self.words, self.geometry);
+        let chunk = geometry.chunk_of(granule);
+        let place = geometry.offset_of(granule) >> geometry.unit_shift();
+        let bits = geometry.bits_word(chunk);
+        words.fetch_and(bits + 1, !(1 << place));
+        words.fetch_and(bits, !(low_mask(units) << place));
+        words.fetch_sub(geometry.state_word(chunk), units);
+    }
+}
+
+/// The places of `free` at which so many set bits begin; at most 32.
+#[inline(always)]
+const fn starts_of(free: u32, units: u32) -> u32 {
+    let mut starts = free;
+    let mut reach = 1;
+    // After each step a set bit stands for `reach` of them.
+    while reach < units {
+        let further = least(reach, units - reach);
+        starts &= starts >> further;
+        reach += further;
+    }
+    starts
+}
+
+/// The places that are multiples of `align`, a power of two up to 32.
+#[inline(always)]
+const fn aligned_places(align: u32) -> u32 {
+    u32::MAX / (low_mask(align) | 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_units_are_found() {
+        assert_eq!(starts_of(0b0111_0110, 2), 0b0011_0010);
+        assert_eq!(starts_of(u32::MAX, 32), 1);
+        assert_eq!(starts_of(u32::MAX >> 1, 32), 0);
+        for units in 1..=32 {
+            for place in 0..=32 - units {
+                assert_eq!(starts_of(low_mask(units) << place, units), 1 << place);
+            }
+        }
+    }
+
+    #[test]
+    fn aligned_places_are_multiples() {
+        for log in 0..=5u32 {
+            let align = 1 << log;
+            for place in 0..32u32 {
+                let is = aligned_places(align) >> place & 1 == 1;
+                assert_eq!(is, place % align == 0, "{place} at {align}");
+            }
+        }
+    }
+}

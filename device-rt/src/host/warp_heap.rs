@@ -1,0 +1,176 @@
+//! [`WarpHeap`] on the host.
+
+use crate::alloc::WarpHeap;
+use crate::alloc::warp_heap::{
+    CHUNK_SHIFTS, Class, FREE, Geometry, PARAM_BITS, PARAM_CHUNKS, PARAM_DATA, PARAM_DIRECTORY,
+    PARAM_SHIFTS, RUN, RUN_HEAD, SLAB_CLASSES, STATE_STRIDE, STATES_WORD, Tables, UNITS, count_of,
+    tag_for, tag_of,
+};
+use std::vec;
+use warpheap_api::abi::HEAP_PARAMS;
+use warpheap_api::host::{DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
+use warpheap_api::{DeviceAlloc, HeapParams};
+
+/// Settings of [`WarpHeap`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WarpHeapConfig {
+    /// Bytes of a chunk: a power of two from 4 KiB to 256 KiB. An eighth of it is the largest block that
+    /// shares its chunk with others of its size class; larger ones take 32nds of a chunk. Default
+    /// `None`: the largest of which the pool holds 256.
+    pub chunk_bytes: Option<u32>,
+}
+
+impl WarpHeapConfig {
+    /// Two to this power granules are a chunk, in a pool of so many bytes.
+    fn chunk_shift(&self, bytes: u64) -> Result<u32, PlanError> {
+        let (least, most) = (*CHUNK_SHIFTS.start(), *CHUNK_SHIFTS.end());
+        match self.chunk_bytes {
+            None => Ok((bytes / 16 / 256).max(1).ilog2().clamp(least, most)),
+            Some(size) => {
+                let shift = (size / 16).max(1).ilog2();
+                match size.is_power_of_two() && CHUNK_SHIFTS.contains(&shift) {
+                    true => Ok(shift),
+                    false => Err(PlanError::BadSetting {
+                        allocator: WarpHeap::NAME,
+                        setting: "chunk_bytes",
+                        value: size as u64,
+                        why: "give a power of two from 4096 to 262144",
+                    }),
+                }
+            }
+        }
+    }
+}
+
+/// The chunk behind the tables of a heap of so many chunks: the data begin there.
+fn first_chunk(chunks: u32, shift: u32) -> u64 {
+    (Tables::new(chunks, shift).end as u64 * 4).div_ceil(16 << shift)
+}
+
+impl HostAlloc for WarpHeap {
+    const KIND: u32 = 3;
+    type Config = WarpHeapConfig;
+
+    fn plan(bytes: u64, config: &WarpHeapConfig) -> Result<HeapPlan, PlanError> {
+        let shift = config.chunk_shift(bytes)?;
+        let chunk_bytes = 16u64 << shift;
+        let room = bytes / chunk_bytes;
+        // Fewer chunks need smaller tables, so this ends.
+        let mut chunks = room;
+        while chunks > 0 {
+            let needed = first_chunk(chunks as u32, shift) + chunks;
+            if needed <= room {
+                break;
+            }
+            chunks = chunks.saturating_sub(needed - room);
+        }
+        // A shorter directory may have made more room than was missing.
+        while chunks > 0 && first_chunk(chunks as u32 + 1, shift) + chunks < room {
+            chunks += 1;
+        }
+        if chunks == 0 {
+            return Err(PlanError::TooSmall {
+                allocator: Self::NAME,
+                bytes,
+                least: (first_chunk(1, shift) + 1) * chunk_bytes,
+            });
+        }
+        let tables = Tables::new(chunks as u32, shift);
+        let data = first_chunk(chunks as u32, shift) * chunk_bytes;
+        let mut params = [0; HEAP_PARAMS];
+        params[PARAM_DATA] = (data / 16) as u32;
+        params[PARAM_CHUNKS] = chunks as u32;
+        params[PARAM_SHIFTS] = shift | tables.slot_shift << 8;
+        params[PARAM_DIRECTORY] = tables.directory;
+        params[PARAM_BITS] = tables.bits;
+        Ok(HeapPlan {
+            params,
+            fills: [Fill {
+                word: STATES_WORD as u64,
+                words: (tables.end - STATES_WORD) as u64,
+                value: 0,
+            }]
+            .into(),
+            metadata_bytes: bytes - chunks * chunk_bytes,
+        })
+    }
+
+    fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
+        let geometry = Geometry::new(*params);
+        let shift = geometry.chunk_shift();
+        let chunk_bytes = 16u64 << shift;
+        let mut usage = Usage::default();
+        let mut live = 0;
+        let mut part = vec![0u32; 1 << 16];
+        let (mut word, end) = (STATES_WORD, STATES_WORD + geometry.chunks * STATE_STRIDE);
+        let mut chunk = 0;
+        while word < end {
+            let part = &mut part[..(end - word).min(1 << 16) as usize];
+            heap.read(word as u64, part)?;
+            for state in part.chunks_exact(STATE_STRIDE as usize).map(|s| s[0]) {
+                let (tag, count) = (tag_of(state), count_of(state) as u64);
+                usage.committed_bytes += (state != FREE) as u64 * chunk_bytes;
+                if tag == RUN_HEAD || tag == RUN {
+                    usage.used_bytes += chunk_bytes;
+                    live += (tag == RUN_HEAD) as u64;
+                } else if tag == UNITS {
+                    usage.used_bytes += count * chunk_bytes / 32;
+                    let mut bits = [0; 2];
+                    heap.read(geometry.bits_word(chunk) as u64, &mut bits)?;
+                    live += bits[1].count_ones() as u64;
+                } else if (tag_for(0)..=tag_for(SLAB_CLASSES - 1)).contains(&tag) {
+                    let class = Class::from_index(tag - tag_for(0), shift);
+                    usage.used_bytes += count * class.granules as u64 * 16;
+                    live += count;
+                }
+                chunk += 1;
+            }
+            word += part.len() as u32;
+        }
+        usage.live_blocks = Some(live);
+        Ok(usage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_size_leaves_room_for_tables_and_chunks() {
+        let config = WarpHeapConfig::default();
+        let sizes = (1..400u64).map(|i| i * 4096 + i % 256 * 16);
+        for bytes in sizes.chain([8 << 20, (8 << 20) + 4096, 1 << 30, 8 << 30, (64 << 30) - 16]) {
+            let Ok(plan) = WarpHeap::plan(bytes, &config) else {
+                assert!(bytes < 5 * 4096, "{bytes} bytes are enough");
+                continue;
+            };
+            let geometry = Geometry::new(plan.params);
+            let chunk = 16u64 << geometry.chunk_shift();
+            let tables = Tables::new(geometry.chunks, geometry.chunk_shift());
+            let data = geometry.data as u64 * 16;
+            assert!(tables.end as u64 * 4 <= data);
+            assert!(data + geometry.chunks as u64 * chunk <= bytes);
+            assert!(data % chunk == 0, "chunks are aligned");
+            let tables_bytes = tables.end as u64 * 4;
+            assert!(plan.metadata_bytes <= tables_bytes + 2 * chunk, "{plan:?}");
+        }
+    }
+
+    #[test]
+    fn a_large_pool_has_little_metadata() {
+        let plan = WarpHeap::plan(8 << 30, &WarpHeapConfig::default()).unwrap();
+        assert!(plan.metadata_bytes * 100 < 8 << 30, "{plan:?}");
+    }
+
+    #[test]
+    fn settings_out_of_range_are_named() {
+        for chunk_bytes in [0, 1, 2048, 5000, 512 << 10] {
+            let config = WarpHeapConfig {
+                chunk_bytes: Some(chunk_bytes),
+            };
+            let error = WarpHeap::plan(1 << 24, &config).unwrap_err().to_string();
+            assert!(error.contains("chunk_bytes"), "{error}");
+        }
+    }
+}
