@@ -6,9 +6,7 @@ use warpheap_rt::device::*;
 
 /// Each of `lanes` lanes allocates `least` bytes, a multiple of 4, and reallocates the block to twice
 /// the size `doublings` times. Every word is written, and checked at the end. Then the block is freed.
-// Its two copies of an allocator's code would make the compiler call it, with the heap in local memory.
 #[kernel(allocators = all)]
-#[inline(always)]
 pub fn grow_block<A: DeviceAlloc>(
     heap: Heap<A>,
     counts: &[AtomicWord],
