@@ -6,6 +6,7 @@
 #   STEP_SECONDS=300             time limit of one step
 #   BACKENDS="cuda vulkan"       backends that must be present here
 #   SCALE=16                     R-MAT scale of the graph job
+#   BENCH="--scenario S1,S3"     options of the bench; default: --quick
 #   ONLY=test                    only the steps whose names contain this
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -51,8 +52,9 @@ for backend in host $backends; do
   step "graph-$backend" bin/warpheap graph --backend "$backend" --scale "${SCALE:-16}"
 done
 for backend in $backends; do
-  step "bench-$backend" bin/warpheap-bench --backend "$backend" \
-    --json "$logs/bench-$backend.json" --csv "$logs/bench-$backend.csv"
+  # shellcheck disable=SC2086 # several options
+  step "bench-$backend" bin/warpheap bench --backend "$backend" ${BENCH-"--quick"} \
+    --out "$logs/bench-$backend"
 done
 
 echo
