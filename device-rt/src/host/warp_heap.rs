@@ -153,7 +153,8 @@ mod tests {
             assert!(data + geometry.chunks as u64 * chunk <= bytes);
             assert!(data % chunk == 0, "chunks are aligned");
             let tables_bytes = tables.end as u64 * 4;
-            assert!(plan.metadata_bytes <= tables_bytes + 2 * chunk, "{plan:?}");
+            // One chunk more may need a directory of twice the size.
+            assert!(plan.metadata_bytes <= 2 * tables_bytes + 2 * chunk, "{plan:?}");
         }
     }
 
