@@ -55,14 +55,15 @@ fn peers_calls_and_failures_have_a_place() {
         "{text}"
     );
     assert!(
-        text.contains("throughput Mop/s") && text.contains("97.5"),
+        text.contains("throughput Mop/s") && text.contains("0.975"),
         "{text}"
     );
 }
 
 #[test]
 fn a_row_in_a_line_says_what_was_measured_or_why_not() {
-    let run = run();
+    let mut run = run();
+    run.rows[1].status = "3 slots empty".into();
     let line = |at: usize| text::line(&run.rows[at]);
     assert_eq!(
         line(0),
@@ -71,5 +72,10 @@ fn a_row_in_a_line_says_what_was_measured_or_why_not() {
     assert_eq!(
         line(4),
         "S2 Bump lane pow2 16..64 x 2^20: 7 of 1048576 failed, \"exhausted\""
+    );
+    assert!(
+        line(1).ends_with("free 22.0 µs, 3 slots empty"),
+        "{}",
+        line(1)
     );
 }
