@@ -5,8 +5,9 @@ use crate::describe::describe;
 use crate::fiber::{Resume, Suspender};
 use crate::job::Job;
 use crate::schedule::Scheduler;
+use crate::workgroup::{Block, BlockOp};
 use std::any::Any;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, RefCell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr;
 use std::rc::Rc;
@@ -23,6 +24,8 @@ pub(crate) enum Wait {
     Active(&'static Location<'static>),
     /// The others of a collective operation.
     Op(Op),
+    /// The others of its block.
+    Block(BlockOp),
 }
 
 /// One lane of a warp.
@@ -37,16 +40,21 @@ struct Lane {
 
 /// A warp in a seat: it is used for one warp of the launch after another.
 ///
-/// Every lane that is present is in exactly one of `runnable`, `at_active`, `at_op`, `ended`.
+/// Every lane that is present is in exactly one of `runnable`, `at_active`, `at_op`, `at_block`,
+/// `ended`.
 pub(crate) struct Warp {
     pub(crate) job: Arc<Job>,
     /// The scheduler of explore mode, and the warp's index there; none in run mode.
     pub(crate) explored: Option<(Rc<Scheduler>, usize)>,
     number: Cell<u64>,
+    block: RefCell<Rc<Block>>,
     present: Cell<u64>,
     runnable: Cell<u64>,
     at_active: Cell<u64>,
     at_op: Cell<u64>,
+    at_block: Cell<u64>,
+    /// How many operations of the block were complete when the lanes at it came there.
+    rounds: Cell<u64>,
     started: Cell<u64>,
     ended: Cell<u64>,
     /// Releases in a row that left other lanes waiting.
@@ -88,10 +96,13 @@ impl Warp {
             job: job.clone(),
             explored,
             number: Cell::new(0),
+            block: RefCell::new(Rc::new(Block::new(0))),
             present: Cell::new(0),
             runnable: Cell::new(0),
             at_active: Cell::new(0),
             at_op: Cell::new(0),
+            at_block: Cell::new(0),
+            rounds: Cell::new(0),
             started: Cell::new(0),
             ended: Cell::new(0),
             releases: Cell::new(0),
@@ -113,10 +124,12 @@ impl Warp {
         warp
     }
 
-    /// Makes this the warp of the launch with this number; all its lanes are ready to start.
-    pub(crate) fn begin(&self, number: u64) {
+    /// Makes this the warp of the launch with this number, which is one of `lanes`; all its own are
+    /// ready to start.
+    pub(crate) fn begin(&self, number: u64, lanes: &Rc<Block>) {
         let job = &self.job;
-        let block = (number / job.warps_per_block as u64) as u32;
+        *self.block.borrow_mut() = lanes.clone();
+        let block = job.block_of(number);
         let first = (number % job.warps_per_block as u64) as u32 * job.width;
         let count = (job.block_dim - first).min(job.width);
         let present = u64::MAX >> (64 - count);
@@ -125,6 +138,7 @@ impl Warp {
         self.runnable.set(present);
         self.at_active.set(0);
         self.at_op.set(0);
+        self.at_block.set(0);
         self.started.set(0);
         self.ended.set(0);
         self.releases.set(0);
@@ -161,6 +175,19 @@ impl Warp {
     pub(crate) fn answer(&self, lane: u32) -> u64 {
         self.lanes[lane as usize].answer.get()
     }
+    /// The block that the warp is of.
+    pub(crate) fn block(&self) -> Rc<Block> {
+        self.block.borrow().clone()
+    }
+    /// Index of that block in the launch.
+    pub(crate) fn block_index(&self) -> u32 {
+        self.job.block_of(self.number.get())
+    }
+    /// Whether lanes wait for their block and all others have ended.
+    pub(crate) fn waits_for_block(&self) -> bool {
+        let at_block = self.at_block.get();
+        at_block != 0 && at_block | self.ended.get() == self.present.get()
+    }
     /// Whether all lanes have ended.
     pub(crate) fn done(&self) -> bool {
         self.ended.get() == self.present.get()
@@ -186,6 +213,9 @@ impl Warp {
             Ok(()) => {
                 if self.at_op.get() != 0 {
                     self.check_missing(lane);
+                }
+                if let Err(wrong) = self.block.borrow().end(self.thread(lane)) {
+                    self.fail_block(&wrong);
                 }
                 if let Some((scheduler, _)) = &self.explored {
                     scheduler.lane_ended();
@@ -282,6 +312,46 @@ impl Warp {
         }
     }
 
+    /// Index of a lane in its block.
+    fn thread(&self, lane: u32) -> u32 {
+        // SAFETY: slots are written only while no lane of the warp runs.
+        unsafe { (*self.slot(lane)).info.thread }
+    }
+
+    /// Makes `lane` wait at a collective operation of the block; if it is the last one of the block,
+    /// all of this warp can run, and `wake_block` wakes the other warps.
+    ///
+    /// # Errors
+    /// What is wrong, if the operation can never complete.
+    pub(crate) fn arrive_block(&self, lane: u32, op: BlockOp, value: u32) -> Result<(), String> {
+        let block = self.block.borrow();
+        let rounds = block.rounds();
+        let complete = block.arrive(self.thread(lane), op, value)?;
+        let bit = 1 << lane;
+        self.lanes[lane as usize].wait.set(Wait::Block(op));
+        self.rounds.set(rounds);
+        self.at_block.set(self.at_block.get() | bit);
+        self.runnable.set(self.runnable.get() & !bit);
+        if complete {
+            self.wake_block();
+        }
+        Ok(())
+    }
+
+    /// Lets the lanes that wait for their block continue if the operation is complete; whether there
+    /// were any.
+    pub(crate) fn wake_block(&self) -> bool {
+        let group = self.at_block.get();
+        let woken = group != 0 && self.block.borrow().rounds() != self.rounds.get();
+        if woken {
+            self.at_block.set(0);
+            self.wake(group);
+            // It had no part in how long the others took.
+            self.watched.set(None);
+        }
+        woken
+    }
+
     fn wake(&self, group: u64) {
         for lane in lanes(group) {
             self.lanes[lane as usize].wait.set(Wait::Nothing);
@@ -333,7 +403,7 @@ impl Warp {
         }
         let group = self.group_of(chosen);
         self.release(group);
-        let others = self.at_active.get() | self.at_op.get();
+        let others = self.at_active.get() | self.at_op.get() | self.at_block.get();
         self.releases.set(if others == 0 || turn {
             0
         } else {
@@ -359,6 +429,13 @@ impl Warp {
             describe(self)
         );
         self.fail(None, &what);
+    }
+
+    /// Stops the launch; `what` went wrong in the block that the warp is of.
+    #[cold]
+    pub(crate) fn fail_block(&self, what: &str) {
+        self.job
+            .fail(&format!("block {}: {what}", self.block_index()));
     }
 
     /// Stops the launch; `what` went wrong in this warp, in `lane` if in one.
