@@ -79,3 +79,22 @@ fn a_row_in_a_line_says_what_was_measured_or_why_not() {
         line(1)
     );
 }
+
+#[test]
+fn every_line_has_a_cell_for_each_column() {
+    let (run, peers) = (run(), Peers::built_in("cuda", "NVIDIA H200").unwrap());
+    for scenario in Scenario::ALL {
+        let table = table::table(&run, &peers, scenario);
+        assert_eq!(table.head.len(), table.right.len());
+        assert!(
+            table
+                .lines
+                .iter()
+                .all(|line| line.len() == table.head.len()),
+            "{scenario:?}"
+        );
+        // The number of lanes is a column where it is asked for.
+        let lanes = table.head.iter().any(|name| name == "lanes");
+        assert_eq!(lanes, !table.lines.is_empty() && scenario != Scenario::S13);
+    }
+}
