@@ -44,8 +44,10 @@ pub(crate) struct Block {
     lanes: Box<[Cell<Place>]>,
     /// What those that wait are at.
     op: Cell<BlockOp>,
-    /// What the source of a broadcast brought.
+    /// What the source of the broadcast that lanes wait at brought.
     value: Cell<u32>,
+    /// What the last complete broadcast gives.
+    answer: Cell<u32>,
     waiting: Cell<u32>,
     ended: Cell<u32>,
     /// Operations that are complete.
@@ -59,6 +61,7 @@ impl Block {
             lanes: (0..lanes).map(|_| Cell::new(Place::Elsewhere)).collect(),
             op: Cell::new(BlockOp::Barrier),
             value: Cell::new(0),
+            answer: Cell::new(0),
             waiting: Cell::new(0),
             ended: Cell::new(0),
             rounds: Cell::new(0),
@@ -81,7 +84,7 @@ impl Block {
 
     /// What the last broadcast gives. It stays until all lanes have come to the next one.
     pub(crate) fn answer(&self) -> u32 {
-        self.value.get()
+        self.answer.get()
     }
 
     /// Whether all lanes have ended.
@@ -120,6 +123,7 @@ impl Block {
                 lane.set(Place::Elsewhere);
             }
             self.waiting.set(0);
+            self.answer.set(self.value.get());
             self.rounds.set(self.rounds.get() + 1);
         }
         Ok(complete)
@@ -176,6 +180,13 @@ mod tests {
             assert_eq!(arrive(2), Ok(false));
             assert_eq!(arrive(0), Ok(false));
             assert_eq!(block.rounds(), round as u64);
+            if let Some(before) = round.checked_sub(1) {
+                assert_eq!(
+                    block.answer(),
+                    10 * before + before % 3,
+                    "some may not have read it"
+                );
+            }
             assert_eq!(arrive(1), Ok(true));
             assert_eq!(block.rounds(), round as u64 + 1);
             assert_eq!(block.answer(), 10 * round + round % 3);

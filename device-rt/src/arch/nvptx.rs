@@ -119,7 +119,9 @@ pub fn warp_barrier(mask: LaneMask) {
 
 /// Waits until all lanes of the block are here; orders their memory accesses among themselves.
 ///
-/// Not the aligned form of the instruction: lanes of a warp may arrive one after the other.
+/// Not the aligned form of the instruction, which all lanes of a warp execute at the same place and at
+/// the same time: lanes of a warp may arrive one after the other, and rustc's own optimisations, which
+/// know of no `convergent`, copy calls into the branches before them.
 #[inline(always)]
 pub fn block_barrier() {
     // SAFETY: all lanes of the block reach this call, as the module asks.
