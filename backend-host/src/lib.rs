@@ -16,7 +16,7 @@
 //! | `job` | one launch as its workers see it |
 //! | `fiber` | stacks and coroutines |
 //! | `collective` | what collective operations compute |
-//! | `warp`, `simt`, `describe` | the state of a warp, what its lanes call, how it is told |
+//! | `warp`, `simt`, `describe` | the state of a warp and how its lanes meet, what they call, how it is told |
 //! | `workgroup` | a block of lanes, what they do all together |
 //! | `team` | a warp with its fibers |
 //! | `run`, `explore`, `schedule` | the two modes, and the scheduler of the latter |
