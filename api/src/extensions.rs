@@ -1,6 +1,6 @@
 //! What some families have more than the others.
 
-use crate::{AllocError, DeviceAlloc, DevicePtr};
+use crate::{AllocError, DeviceAlloc, DevicePtr, HeapMemory};
 use core::alloc::Layout;
 
 /// Warp-wide arenas in the manner of FDGMalloc: each warp takes memory for itself and gives all of
@@ -43,7 +43,13 @@ pub unsafe trait WarpArena: DeviceAlloc {
     unsafe fn end(self, arena: Self::Arena);
 }
 
-/// Allocation by a whole block (workgroup).
+/// Allocation by a whole block (workgroup), which every allocator has: one lane calls it, and all
+/// lanes get its answer.
+///
+/// The calls are block-collective: every lane of the block reaches them, with the same arguments,
+/// also lanes that have nothing else to do. A lane that returned from its kernel before, or went
+/// another way, leaves the others waiting, which is undefined on a device and an error in the
+/// emulator.
 ///
 /// # Safety
 /// As [`DeviceAlloc`].
@@ -51,12 +57,66 @@ pub unsafe trait BlockAlloc: DeviceAlloc {
     /// One block of memory for all lanes of the workgroup: each gets the same handle.
     ///
     /// # Errors
-    /// As [`DeviceAlloc::malloc`], the same in every lane.
+    /// As [`DeviceAlloc::malloc`], the same in every lane. They count as one.
     ///
     /// # Safety
     /// All lanes of the workgroup reach this call, with the same layout.
-    unsafe fn malloc_block(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError>;
+    #[inline(always)]
+    unsafe fn malloc_block(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        let memory = self.memory();
+        let mut answer = DevicePtr::<u8>::NULL.granule();
+        let mut code = 0;
+        if memory.index_in_block() == CALLER {
+            match self.malloc(layout) {
+                Ok(ptr) => {
+                    // Told here, where it is known who stands for all.
+                    memory.note_malloc(ptr, layout);
+                    answer = ptr.granule();
+                }
+                Err(error) => code = error.code(),
+            }
+        }
+        let ptr = DevicePtr::<u8>::from_granule(memory.block_broadcast(answer, CALLER));
+        // The same for all lanes, so all of them take this way or none does.
+        if ptr.is_null() {
+            code = memory.block_broadcast(code, CALLER);
+        }
+        if !ptr.is_null() {
+            Ok(ptr)
+        } else if code == AllocError::Exhausted.code() {
+            Err(AllocError::Exhausted)
+        } else if code == AllocError::Contended.code() {
+            Err(AllocError::Contended)
+        } else {
+            Err(AllocError::Unsupported)
+        }
+    }
+
+    /// Takes one block of memory back from all lanes of the workgroup, once all of them have come
+    /// here: they may use it until they call. The null handle is ignored.
+    ///
+    /// # Safety
+    /// As [`DeviceAlloc::free`]; all lanes of the workgroup reach this call, with the same `ptr`
+    /// and `layout`.
+    #[inline(always)]
+    unsafe fn free_block(self, ptr: DevicePtr<u8>, layout: Layout) {
+        let memory = self.memory();
+        memory.block_barrier();
+        if memory.index_in_block() == CALLER {
+            if !ptr.is_null() {
+                memory.note_free(ptr, layout);
+            }
+            // SAFETY: the caller's promise; the barrier stands between every lane's use and this.
+            unsafe { self.free(ptr, layout) }
+        }
+    }
 }
+
+/// The lane of a block that calls the allocator for all.
+const CALLER: u32 = 0;
+
+// SAFETY: the provided methods hand out what `malloc` handed out to one lane, and free it once.
+unsafe impl<A: DeviceAlloc> BlockAlloc for A {}
 
 /// Freeing everything at once, from a kernel.
 ///

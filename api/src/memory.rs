@@ -67,6 +67,16 @@ pub trait HeapMemory: Copy + 'static {
     /// in `mask`. Lanes that parted since they were [`active`](Self::active) together meet here.
     fn shuffle(self, mask: LaneMask, value: u32, source: u32) -> u32;
 
+    /// Index of the calling lane inside its block (workgroup).
+    fn index_in_block(self) -> u32;
+    /// Block-collective: waits until all lanes of the block are here, and orders their memory
+    /// accesses among themselves. *Every* lane of the block must reach the call.
+    fn block_barrier(self);
+    /// Block-collective: the `value` of the lane whose index in the block is `source`, the same
+    /// for all lanes; what that lane did before is visible to all of them afterwards. As with
+    /// [`block_barrier`](Self::block_barrier), every lane of the block must reach the call.
+    fn block_broadcast(self, value: u32, source: u32) -> u32;
+
     /// Tells an emulator that a block was handed out; nothing elsewhere.
     #[inline(always)]
     fn note_malloc(self, _ptr: DevicePtr<u8>, _layout: Layout) {}

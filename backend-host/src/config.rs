@@ -7,7 +7,7 @@ use warpheap_api::host::{BackendKind, DeviceError};
 /// How lanes are scheduled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Fast: warps are spread over OS threads, a lane runs until it waits for others or ends.
+    /// Fast: blocks are spread over OS threads, a lane runs until it waits for others or ends.
     #[default]
     Run,
     /// One OS thread; a scheduler seeded with `seed` may switch lanes and warps at every atomic
@@ -33,7 +33,8 @@ pub struct HostConfig {
     /// Explore mode: scheduling steps without any lane ending after which a launch is taken for
     /// deadlocked or livelocked. Default 10 million.
     pub max_steps: u64,
-    /// Explore mode: warps that are alive at the same time, at least 1. Default 64.
+    /// Explore mode: warps that are alive at the same time, at least 1; more where all of them wait
+    /// for other warps of their blocks. Default 64.
     pub window: usize,
     /// Run mode: how long one warp may run before it is taken for deadlocked or livelocked.
     /// Default 60 seconds.

@@ -10,30 +10,33 @@ pub(crate) struct Lanes(pub u64);
 
 impl fmt::Display for Lanes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 == 0 {
-            return f.write_str("no lanes");
-        }
-        f.write_str(if self.0.is_power_of_two() {
-            "lane "
-        } else {
-            "lanes "
-        })?;
-        let mut left = self.0;
-        while left != 0 {
-            let first = left.trailing_zeros();
-            let length = (left >> first).trailing_ones();
-            if left != self.0 {
-                f.write_str(", ")?;
-            }
-            match length {
-                1 => write!(f, "{first}")?,
-                _ => write!(f, "{first}-{}", first + length - 1)?,
-            }
-            let run = u64::MAX >> (64 - length) << first;
-            left &= !run;
-        }
-        Ok(())
+        f.write_str(&ranges(lanes(self.0)))
     }
+}
+
+/// Indices of lanes, in order, written like `lanes 0-3, 7`.
+pub(crate) fn ranges(mut lanes: impl Iterator<Item = u32>) -> String {
+    let Some(mut first) = lanes.next() else {
+        return "no lanes".into();
+    };
+    let (mut last, mut count, mut text) = (first, 1, String::new());
+    let mut put = |first: u32, last: u32| {
+        let comma = if text.is_empty() { "" } else { ", " };
+        text += &if first == last {
+            format!("{comma}{first}")
+        } else {
+            format!("{comma}{first}-{last}")
+        };
+    };
+    for lane in lanes {
+        if lane != last + 1 {
+            put(first, last);
+            first = lane;
+        }
+        (last, count) = (lane, count + 1);
+    }
+    put(first, last);
+    format!("lane{} {text}", if count == 1 { "" } else { "s" })
 }
 
 /// Whether two lanes do the same, as far as a message goes.
@@ -42,6 +45,7 @@ fn alike(a: Wait, b: Wait) -> bool {
         (Wait::Nothing, Wait::Nothing) => true,
         (Wait::Active(a), Wait::Active(b)) => a == b,
         (Wait::Op(a), Wait::Op(b)) => a.meets(&b),
+        (Wait::Block(a), Wait::Block(b)) => a == b,
         _ => false,
     }
 }
@@ -67,6 +71,7 @@ pub(crate) fn describe(warp: &Warp) -> String {
                 op.kind.name(),
                 Lanes(op.mask)
             ),
+            Wait::Block(op) => write!(text, "{who} {verb} at {op}; "),
         };
     }
     if ended != 0 {

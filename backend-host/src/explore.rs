@@ -5,6 +5,8 @@ use crate::describe::describe;
 use crate::job::Job;
 use crate::schedule::{Scheduler, Seat};
 use crate::team::{Alone, Team};
+use crate::workgroup::Block;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
@@ -32,8 +34,10 @@ struct Explorer<'a> {
     teams: Vec<Team>,
     /// What the lanes of each team can do.
     seats: Vec<Seat>,
+    /// The blocks that have begun and not ended.
+    blocks: BTreeMap<u32, Rc<Block>>,
     scheduler: Rc<Scheduler>,
-    job: &'a Job,
+    job: &'a Arc<Job>,
     _alone: Alone,
 }
 
@@ -51,6 +55,7 @@ impl<'a> Explorer<'a> {
         Ok(Explorer {
             teams: (0..count).map(team).collect::<Result<_, _>>()?,
             seats: vec![Seat::default(); count],
+            blocks: BTreeMap::new(),
             scheduler,
             job,
             _alone: alone,
@@ -61,26 +66,77 @@ impl<'a> Explorer<'a> {
         for seat in 0..self.teams.len() {
             self.fill(seat);
         }
-        while let Some((seat, lane)) = self.scheduler.next(&self.seats) {
-            self.go_on(seat, lane);
-            if self.scheduler.gave_up() {
-                self.give_up(seat, lane);
+        loop {
+            while let Some((seat, lane)) = self.scheduler.next(&self.seats) {
+                let block = self.teams[seat].warp.block();
+                let rounds = block.rounds();
+                self.go_on(seat, lane);
+                if self.scheduler.gave_up() {
+                    self.give_up(seat, lane);
+                }
+                if self.job.stopped() {
+                    return self.teams.iter_mut().for_each(Team::cancel);
+                }
+                self.look(seat);
+                if block.rounds() != rounds {
+                    self.wake_all();
+                }
             }
-            if self.job.stopped() {
+            // Blocks are left only if warps wait for others that have no seat yet.
+            if self.blocks.is_empty() {
+                return;
+            }
+            if !self.add_seat() {
                 return self.teams.iter_mut().for_each(Team::cancel);
             }
-            self.look(seat);
         }
     }
 
     /// The next warp of the launch, if there is one, takes the seat.
     fn fill(&mut self, seat: usize) {
         self.seats[seat] = Seat::default();
-        if let Some(number) = self.job.take(1).next() {
-            self.scheduler.seated(seat);
-            let warp = &self.teams[seat].warp;
-            warp.begin(number);
-            self.seats[seat].runnable = warp.runnable();
+        let Some(number) = self.job.take(1).next() else {
+            return;
+        };
+        let lanes = self.job.block_dim;
+        let block = self.blocks.entry(self.job.block_of(number));
+        let block = block.or_insert_with(|| Rc::new(Block::new(lanes)));
+        self.scheduler.seated(seat);
+        let warp = &self.teams[seat].warp;
+        warp.begin(number, block);
+        self.seats[seat].runnable = warp.runnable();
+    }
+
+    /// One more seat, with the next warp of the launch; whether that worked.
+    fn add_seat(&mut self) -> bool {
+        let seat = self.teams.len();
+        match Team::new(self.job, Some((self.scheduler.clone(), seat))) {
+            Ok(team) => self.teams.push(team),
+            Err(error) => {
+                self.job.no_stack(&error);
+                return false;
+            }
+        }
+        self.seats.push(Seat::default());
+        self.scheduler.add_seat();
+        self.fill(seat);
+        let filled = self.seats[seat] != Seat::default();
+        if !filled {
+            // All warps have seats, so lanes wait for such as never come.
+            for (index, block) in &self.blocks {
+                self.job
+                    .fail(&format!("block {index}: {}", block.diverged("")));
+            }
+        }
+        filled
+    }
+
+    /// Lets go on who waits for a block whose operation is complete.
+    fn wake_all(&mut self) {
+        for (team, seat) in self.teams.iter().zip(&mut self.seats) {
+            if team.warp.wake_block() {
+                seat.runnable = team.warp.runnable();
+            }
         }
     }
 
@@ -98,13 +154,16 @@ impl<'a> Explorer<'a> {
     fn look(&mut self, seat: usize) {
         let warp = &self.teams[seat].warp;
         if warp.done() {
+            if warp.block().done() {
+                self.blocks.remove(&warp.block_index());
+            }
             return self.fill(seat);
         }
         self.seats[seat] = Seat {
             runnable: warp.runnable(),
             at_active: warp.at_active(),
         };
-        if self.seats[seat] == Seat::default() {
+        if self.seats[seat] == Seat::default() && !warp.waits_for_block() {
             warp.diverged();
         }
     }

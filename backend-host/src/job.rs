@@ -76,6 +76,11 @@ impl Job {
         self.grid_dim as u64 * self.warps_per_block as u64
     }
 
+    /// Index of the block that the warp with this number is of.
+    pub(crate) fn block_of(&self, number: u64) -> u32 {
+        (number / self.warps_per_block as u64) as u32
+    }
+
     /// Takes up to `most` warps that no worker has taken: their numbers.
     pub(crate) fn take(&self, most: u64) -> std::ops::Range<u64> {
         let first = self.next.fetch_add(most, Ordering::Relaxed);

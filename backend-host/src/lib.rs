@@ -1,11 +1,11 @@
 //! The SIMT emulator: runs device code on CPU threads, lane by lane.
 //!
 //! A lane is a fiber, a warp is a set of up to 64 of them that switch at collective operations.
-//! Two modes: *run* is fast and spreads warps over OS threads; *explore* runs all lanes on one
+//! Two modes: *run* is fast and spreads blocks over OS threads; *explore* runs all lanes on one
 //! thread under a seeded scheduler that may switch at every atomic operation, so that a seed which
 //! fails replays exactly. In both modes the emulator stops a launch that could not work on a
 //! device, with one message that names kernel, block, warp and lanes: a collective that not all of
-//! its lanes reach, a deadlock, an access outside a heap, overlapping blocks, a panic.
+//! its lanes reach, in a warp or in a block, a deadlock, an access outside a heap, overlapping blocks, a panic.
 //!
 //! | module | what |
 //! |---|---|
@@ -16,7 +16,8 @@
 //! | `job` | one launch as its workers see it |
 //! | `fiber` | stacks and coroutines |
 //! | `collective` | what collective operations compute |
-//! | `warp`, `simt`, `describe` | the state of a warp, what its lanes call, how it is told |
+//! | `warp`, `simt`, `describe` | the state of a warp and how its lanes meet, what they call, how it is told |
+//! | `workgroup` | a block of lanes, what they do all together |
 //! | `team` | a warp with its fibers |
 //! | `run`, `explore`, `schedule` | the two modes, and the scheduler of the latter |
 //!
@@ -49,6 +50,7 @@ mod schedule;
 mod simt;
 mod team;
 mod warp;
+mod workgroup;
 
 pub use backend::{HostBackend, open};
 pub use config::{ConfigError, HostConfig, Mode};

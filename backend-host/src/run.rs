@@ -1,16 +1,22 @@
-//! Run mode: several OS threads, each runs one warp after the other to its end.
+//! Run mode: several OS threads, each runs one block after the other, and of a block one warp after
+//! the other until it ends or waits for the others.
 
 use crate::job::Job;
 use crate::team::{Alone, Team};
 use crate::warp::Warp;
+use crate::workgroup::Block;
+use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
-use std::thread;
+use std::{io, thread};
 use warpheap_rt::arch::simt::set_current;
 
 /// Runs the launch on up to `threads` OS threads.
 pub(crate) fn run(job: &Arc<Job>, threads: usize) {
-    let chunk = (job.warps() / (threads as u64 * 16)).clamp(1, 256);
-    let workers = job.warps().div_ceil(chunk).min(threads as u64);
+    let blocks = job.grid_dim as u64;
+    let most = (256 / job.warps_per_block as u64).max(1);
+    let chunk = (blocks / (threads as u64 * 16)).clamp(1, most);
+    let workers = blocks.div_ceil(chunk).min(threads as u64);
     // A thread that is unwinding cannot run lanes, see `simt`.
     let helps = !thread::panicking();
     thread::scope(|scope| {
@@ -34,32 +40,46 @@ pub(crate) fn run(job: &Arc<Job>, threads: usize) {
 
 fn work(job: &Arc<Job>, chunk: u64) {
     let _alone = Alone::new();
-    if job.width == 1 || job.block_dim == 1 {
+    if job.block_dim == 1 {
         return work_single(job, chunk);
     }
-    let mut team = match Team::new(job, None) {
-        Ok(team) => team,
-        Err(error) => return job.no_stack(&error),
+    let mut crew = Crew {
+        job,
+        teams: Vec::new(),
+        block: Rc::new(Block::new(job.block_dim)),
     };
     loop {
-        let numbers = job.take(chunk);
-        if numbers.is_empty() {
+        let blocks = take_blocks(job, chunk);
+        if blocks.is_empty() {
             return;
         }
-        for number in numbers {
+        for block in blocks {
             if job.stopped() {
                 return;
             }
-            run_warp(&mut team, number);
+            if let Err(error) = crew.run_block(block) {
+                job.no_stack(&error);
+            }
+            if job.stopped() {
+                return crew.teams.iter_mut().for_each(Team::cancel);
+            }
         }
     }
 }
 
-/// Warps of one lane need no fibers: nothing ever waits.
+/// Takes up to `most` blocks that no worker has taken: their numbers.
+fn take_blocks(job: &Job, most: u64) -> Range<u64> {
+    let per_block = job.warps_per_block as u64;
+    let warps = job.take(most * per_block);
+    warps.start / per_block..warps.end / per_block
+}
+
+/// Blocks of one lane need no fibers: nothing ever waits.
 fn work_single(job: &Arc<Job>, chunk: u64) {
     let warp = Warp::new(job, None);
+    let block = Rc::new(Block::new(1));
     loop {
-        let numbers = job.take(chunk);
+        let numbers = take_blocks(job, chunk);
         if numbers.is_empty() {
             return;
         }
@@ -67,7 +87,8 @@ fn work_single(job: &Arc<Job>, chunk: u64) {
             if job.stopped() {
                 return;
             }
-            warp.begin(number);
+            block.begin();
+            warp.begin(number, &block);
             // SAFETY: the warp outlives the guard of the caller's caller only in that nothing runs
             // as a lane after this loop; it is replaced before anything else is called.
             unsafe { set_current(warp.slot(0)) };
@@ -76,9 +97,61 @@ fn work_single(job: &Arc<Job>, chunk: u64) {
     }
 }
 
-fn run_warp(team: &mut Team, number: u64) {
-    team.warp.begin(number);
-    while !team.warp.done() {
+/// What a worker runs blocks with.
+struct Crew<'a> {
+    job: &'a Arc<Job>,
+    /// As many as there were warps that waited for their block at the same time, and one more.
+    teams: Vec<Team>,
+    block: Rc<Block>,
+}
+
+impl Crew<'_> {
+    /// Runs all warps of a block to their ends, or until the launch is stopped.
+    ///
+    /// # Errors
+    /// As [`Team::new`].
+    fn run_block(&mut self, number: u64) -> io::Result<()> {
+        let per_block = self.job.warps_per_block as u64;
+        self.block.begin();
+        // A warp that waits for its block keeps its team. Where none does, one team runs them all.
+        let mut waiting = 0;
+        for warp in number * per_block..(number + 1) * per_block {
+            if waiting == self.teams.len() {
+                self.teams.push(Team::new(self.job, None)?);
+            }
+            let team = &mut self.teams[waiting];
+            team.warp.begin(warp, &self.block);
+            run_warp(team);
+            if self.job.stopped() {
+                return Ok(());
+            }
+            waiting += !team.warp.done() as usize;
+        }
+        let teams = &mut self.teams[..waiting];
+        while !self.block.done() {
+            let mut woken = false;
+            for team in &mut *teams {
+                if team.warp.wake_block() {
+                    woken = true;
+                    run_warp(team);
+                }
+                if self.job.stopped() {
+                    return Ok(());
+                }
+            }
+            if !woken {
+                let what = self.block.diverged("");
+                self.job.fail(&format!("block {number}: {what}"));
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs a warp until all its lanes have ended or wait for their block.
+fn run_warp(team: &mut Team) {
+    while !team.warp.done() && !team.warp.waits_for_block() {
         let runnable = team.warp.runnable();
         if runnable != 0 {
             team.resume(runnable.trailing_zeros());
@@ -86,7 +159,7 @@ fn run_warp(team: &mut Team, number: u64) {
             team.warp.diverged();
         }
         if team.warp.job.stopped() {
-            return team.cancel();
+            return;
         }
     }
 }

@@ -88,7 +88,8 @@ enum Gather {
     Alone,
 }
 
-/// What the lanes of the warp in a seat can do. Both sets are empty when the seat is.
+/// What the lanes of the warp in a seat can do. Both sets are empty when the seat is, or when all of
+/// them wait for their block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seat {
     /// They can run.
@@ -148,6 +149,14 @@ impl Scheduler {
         }
     }
 
+    /// One more seat.
+    pub(crate) fn add_seat(&self) {
+        self.changes_left.borrow_mut().push(0);
+        let mut priorities = self.priorities.borrow_mut();
+        let room = priorities.len() + SEAT;
+        priorities.resize(room, 0);
+    }
+
     /// A warp takes the seat: its lanes get priorities.
     pub(crate) fn seated(&self, seat: usize) {
         self.changes_left.borrow_mut()[seat] = self.random.below(STUBBORN_CHANGES);
@@ -198,7 +207,7 @@ impl Scheduler {
         self.max_steps
     }
 
-    /// Chooses seat and lane to go on; `None` if all seats are empty. The lane can run or waits
+    /// Chooses seat and lane to go on; `None` if no lane can. The lane can run or waits
     /// at `active`; then it is to be released first, see [`part`](Self::part).
     pub(crate) fn next(&self, seats: &[Seat]) -> Option<(usize, u32)> {
         self.step();
@@ -207,7 +216,7 @@ impl Scheduler {
         }
         let can_go = |seat: &Seat| seat.runnable | seat.at_active != 0;
         let mut at = self.random.below(seats.len() as u32) as usize;
-        // Seats empty only at the end of a launch: the search is short.
+        // Seats empty only at the end of a launch, and few wait for long: the search is short.
         let offset = (0..seats.len()).find(|offset| can_go(&seats[(at + offset) % seats.len()]))?;
         at = (at + offset) % seats.len();
         match self.kind {

@@ -2,6 +2,7 @@
 
 use crate::collective::{Kind, Op, narrow, wide};
 use crate::warp::Warp;
+use crate::workgroup::BlockOp;
 use std::panic::Location;
 use std::thread::panicking;
 use warpheap_api::LaneMask;
@@ -54,6 +55,25 @@ impl Warp {
             self.diverged();
             self.cancel();
         }
+    }
+
+    /// One lane's part in a collective operation of its block: what a broadcast gives.
+    fn of_block(&self, lane: u32, op: BlockOp, value: u32) -> u32 {
+        if panicking() {
+            return value;
+        }
+        if self.explored.is_none() {
+            self.tick(lane);
+        }
+        if let Err(wrong) = self.arrive_block(lane, op, value) {
+            self.fail_block(&wrong);
+            self.cancel();
+        }
+        // In explore mode also if the operation is complete: any lane may be the first to run on.
+        if self.explored.is_some() || self.runnable() >> lane & 1 == 0 {
+            self.suspend(lane);
+        }
+        self.block().answer()
     }
 
     /// Stops the launch for something this lane did, and ends the lane.
@@ -131,6 +151,14 @@ impl Simt for Warp {
             source: 0,
         };
         self.collective(info.lane, op);
+    }
+
+    fn block_barrier(&self, info: &LaneInfo) {
+        self.of_block(info.lane, BlockOp::Barrier, 0);
+    }
+
+    fn block_broadcast(&self, info: &LaneInfo, value: u32, source: u32) -> u32 {
+        self.of_block(info.lane, BlockOp::Broadcast { source }, value)
     }
 
     fn schedule(&self, info: &LaneInfo) {

@@ -1,12 +1,15 @@
 //! The state of a warp: which lanes can run, which wait and at what.
 
+mod meet;
+
 use crate::collective::{Op, lanes};
 use crate::describe::describe;
 use crate::fiber::{Resume, Suspender};
 use crate::job::Job;
 use crate::schedule::Scheduler;
+use crate::workgroup::{Block, BlockOp};
 use std::any::Any;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, RefCell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr;
 use std::rc::Rc;
@@ -23,6 +26,8 @@ pub(crate) enum Wait {
     Active(&'static Location<'static>),
     /// The others of a collective operation.
     Op(Op),
+    /// The others of its block.
+    Block(BlockOp),
 }
 
 /// One lane of a warp.
@@ -37,16 +42,21 @@ struct Lane {
 
 /// A warp in a seat: it is used for one warp of the launch after another.
 ///
-/// Every lane that is present is in exactly one of `runnable`, `at_active`, `at_op`, `ended`.
+/// Every lane that is present is in exactly one of `runnable`, `at_active`, `at_op`, `at_block`,
+/// `ended`.
 pub(crate) struct Warp {
     pub(crate) job: Arc<Job>,
     /// The scheduler of explore mode, and the warp's index there; none in run mode.
     pub(crate) explored: Option<(Rc<Scheduler>, usize)>,
     number: Cell<u64>,
+    block: RefCell<Rc<Block>>,
     present: Cell<u64>,
     runnable: Cell<u64>,
     at_active: Cell<u64>,
     at_op: Cell<u64>,
+    at_block: Cell<u64>,
+    /// How many operations of the block were complete when the lanes at it came there.
+    rounds: Cell<u64>,
     started: Cell<u64>,
     ended: Cell<u64>,
     /// Releases in a row that left other lanes waiting.
@@ -63,8 +73,6 @@ struct Cancelled;
 
 /// Device calls between two looks at the clock.
 const WATCH_EVERY: u32 = 1024;
-/// After so many releases in a row that left lanes waiting elsewhere, those get a turn.
-const PATIENCE: u32 = 256;
 
 impl Warp {
     /// A warp for the launch, not yet seated. It stays where it is: its lanes know its address.
@@ -88,10 +96,13 @@ impl Warp {
             job: job.clone(),
             explored,
             number: Cell::new(0),
+            block: RefCell::new(Rc::new(Block::new(0))),
             present: Cell::new(0),
             runnable: Cell::new(0),
             at_active: Cell::new(0),
             at_op: Cell::new(0),
+            at_block: Cell::new(0),
+            rounds: Cell::new(0),
             started: Cell::new(0),
             ended: Cell::new(0),
             releases: Cell::new(0),
@@ -113,10 +124,12 @@ impl Warp {
         warp
     }
 
-    /// Makes this the warp of the launch with this number; all its lanes are ready to start.
-    pub(crate) fn begin(&self, number: u64) {
+    /// Makes this the warp of the launch with this number, which is one of `lanes`; all its own are
+    /// ready to start.
+    pub(crate) fn begin(&self, number: u64, lanes: &Rc<Block>) {
         let job = &self.job;
-        let block = (number / job.warps_per_block as u64) as u32;
+        *self.block.borrow_mut() = lanes.clone();
+        let block = job.block_of(number);
         let first = (number % job.warps_per_block as u64) as u32 * job.width;
         let count = (job.block_dim - first).min(job.width);
         let present = u64::MAX >> (64 - count);
@@ -125,6 +138,7 @@ impl Warp {
         self.runnable.set(present);
         self.at_active.set(0);
         self.at_op.set(0);
+        self.at_block.set(0);
         self.started.set(0);
         self.ended.set(0);
         self.releases.set(0);
@@ -141,6 +155,12 @@ impl Warp {
     /// The slot that device code runs with as `lane`.
     pub(crate) fn slot(&self, lane: u32) -> *const LaneSlot {
         self.lanes[lane as usize].slot.get()
+    }
+
+    /// Index of a lane in its block.
+    fn thread(&self, lane: u32) -> u32 {
+        // SAFETY: slots are written only while no lane of the warp runs.
+        unsafe { (*self.slot(lane)).info.thread }
     }
 
     pub(crate) fn present(&self) -> u64 {
@@ -160,6 +180,19 @@ impl Warp {
     }
     pub(crate) fn answer(&self, lane: u32) -> u64 {
         self.lanes[lane as usize].answer.get()
+    }
+    /// The block that the warp is of.
+    pub(crate) fn block(&self) -> Rc<Block> {
+        self.block.borrow().clone()
+    }
+    /// Index of that block in the launch.
+    pub(crate) fn block_index(&self) -> u32 {
+        self.job.block_of(self.number.get())
+    }
+    /// Whether lanes wait for their block and all others have ended.
+    pub(crate) fn waits_for_block(&self) -> bool {
+        let at_block = self.at_block.get();
+        at_block != 0 && at_block | self.ended.get() == self.present.get()
     }
     /// Whether all lanes have ended.
     pub(crate) fn done(&self) -> bool {
@@ -186,6 +219,9 @@ impl Warp {
             Ok(()) => {
                 if self.at_op.get() != 0 {
                     self.check_missing(lane);
+                }
+                if let Err(wrong) = self.block.borrow().end(self.thread(lane)) {
+                    self.fail_block(&wrong);
                 }
                 if let Some((scheduler, _)) = &self.explored {
                     scheduler.lane_ended();
@@ -252,96 +288,6 @@ impl Warp {
         }
     }
 
-    /// Makes `lane` wait at `active`.
-    pub(crate) fn park_active(&self, lane: u32, site: &'static Location<'static>) {
-        let bit = 1 << lane;
-        self.lanes[lane as usize].wait.set(Wait::Active(site));
-        self.at_active.set(self.at_active.get() | bit);
-        self.runnable.set(self.runnable.get() & !bit);
-    }
-
-    /// Makes `lane` wait at a collective operation; if it is the last one of the set, all of them
-    /// have their answers and can run.
-    #[inline(always)]
-    pub(crate) fn arrive(&self, lane: u32, op: Op) {
-        let bit = 1 << lane;
-        self.lanes[lane as usize].wait.set(Wait::Op(op));
-        let waiting = self.at_op.get() | bit;
-        self.at_op.set(waiting);
-        self.runnable.set(self.runnable.get() & !bit);
-        let call = |lane| match self.wait(lane) {
-            Wait::Op(op) => op,
-            _ => op,
-        };
-        if op.mask & !waiting == 0 && lanes(op.mask).all(|lane| call(lane).meets(&op)) {
-            op.answer(call, |lane, answer| {
-                self.lanes[lane as usize].answer.set(answer);
-            });
-            self.at_op.set(waiting & !op.mask);
-            self.wake(op.mask);
-        }
-    }
-
-    fn wake(&self, group: u64) {
-        for lane in lanes(group) {
-            self.lanes[lane as usize].wait.set(Wait::Nothing);
-        }
-        self.runnable.set(self.runnable.get() | group);
-    }
-
-    /// The lanes that wait at the same call of `active` as `lane`.
-    pub(crate) fn group_of(&self, lane: u32) -> u64 {
-        let Wait::Active(site) = self.wait(lane) else {
-            return 0;
-        };
-        let same =
-            |other| matches!(self.wait(other), Wait::Active(at) if ptr::eq(at, site) || at == site);
-        let group = lanes(self.at_active.get()).filter(|&other| same(other));
-        group.fold(0, |set, other| set | 1 << other)
-    }
-
-    /// Lets lanes that wait at the same call of `active` continue, as one group.
-    pub(crate) fn release(&self, group: u64) {
-        for lane in lanes(group) {
-            self.lanes[lane as usize].answer.set(group);
-        }
-        self.at_active.set(self.at_active.get() & !group);
-        self.wake(group);
-    }
-
-    /// Releases the group at the call of `active` that comes first in the source, so that lanes
-    /// which are behind catch up; now and then, if lanes keep waiting elsewhere, the last. Returns
-    /// whether there was a group.
-    pub(crate) fn release_first(&self) -> bool {
-        let waiting = self.at_active.get();
-        if waiting == 0 {
-            return false;
-        }
-        let turn = self.releases.get() >= PATIENCE;
-        let place = |lane| match self.wait(lane) {
-            Wait::Active(site) => Some(site),
-            _ => None,
-        };
-        let mut chosen = waiting.trailing_zeros();
-        for lane in lanes(waiting) {
-            let (Some(a), Some(b)) = (place(lane), place(chosen)) else {
-                continue;
-            };
-            if !ptr::eq(a, b) && (a < b) != turn {
-                chosen = lane;
-            }
-        }
-        let group = self.group_of(chosen);
-        self.release(group);
-        let others = self.at_active.get() | self.at_op.get();
-        self.releases.set(if others == 0 || turn {
-            0
-        } else {
-            self.releases.get() + 1
-        });
-        true
-    }
-
     /// Stops the launch if a lane waits for `ended`, which has just ended.
     fn check_missing(&self, ended: u32) {
         let waits = |lane| matches!(self.wait(lane), Wait::Op(op) if op.mask >> ended & 1 == 1);
@@ -359,6 +305,13 @@ impl Warp {
             describe(self)
         );
         self.fail(None, &what);
+    }
+
+    /// Stops the launch; `what` went wrong in the block that the warp is of.
+    #[cold]
+    pub(crate) fn fail_block(&self, what: &str) {
+        self.job
+            .fail(&format!("block {}: {what}", self.block_index()));
     }
 
     /// Stops the launch; `what` went wrong in this warp, in `lane` if in one.

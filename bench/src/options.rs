@@ -26,7 +26,7 @@ pub struct Options {
     /// Timed repeats of each measurement [default: 21, host 5]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub repeats: Option<u32>,
-    /// Lanes of a warp call together: malloc_warp and free_warp
+    /// Lanes of a warp call together, in S1 to S4, S6 and S7: malloc_warp and free_warp
     #[arg(long)]
     pub warp: bool,
     /// Fewer sizes, lanes and repeats

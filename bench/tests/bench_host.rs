@@ -64,6 +64,8 @@ fn every_allocator_runs_every_scenario_and_is_right() {
     for (width, call) in [(8, ""), (32, "--warp")] {
         let run = run(&host(width), &format!("--quick --n 256 {call}"));
         assert!(run.is_right());
+        let together = run.rows.iter().filter(|row| row.call == Call::Warp);
+        assert_eq!(together.count() != 0, !call.is_empty());
         for entry in allocators::ALL {
             for scenario in Scenario::ALL {
                 let rows = rows(&run, entry.name, scenario);

@@ -1,7 +1,9 @@
 //! The heap as a kernel sees it.
 
 use crate::arch::Words;
-use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapHandle, HeapMemory, Layout};
+use warpheap_api::{
+    AllocError, BlockAlloc, DeviceAlloc, DevicePtr, HeapData, HeapHandle, HeapMemory, Layout,
+};
 
 /// A heap, passed by value: allocates through `A`, and resolves handles to the memory behind them.
 ///
@@ -153,6 +155,29 @@ impl<A: DeviceAlloc> Heap<A> {
     pub unsafe fn malloc_shared(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         // SAFETY: the caller's promise.
         unsafe { self.alloc.malloc_shared(layout) }
+    }
+
+    /// Allocates one block for all lanes of the workgroup; see [`BlockAlloc::malloc_block`].
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn malloc_block(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.alloc.malloc_block(layout) }
+    }
+
+    /// Takes a block back from all lanes of the workgroup; see [`BlockAlloc::free_block`].
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn free_block(self, ptr: DevicePtr<u8>, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { self.alloc.free_block(ptr, layout) }
     }
 
     /// Reads the value behind a handle.

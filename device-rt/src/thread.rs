@@ -49,3 +49,10 @@ pub fn lane() -> u32 {
 pub fn warp_width() -> u32 {
     arch::warp_width()
 }
+
+/// Waits until all lanes of the block are here, and orders their memory accesses among themselves.
+/// Every lane of the block must reach the call, also those that have nothing to do.
+#[inline(always)]
+pub fn block_barrier() {
+    arch::block_barrier();
+}

@@ -3,19 +3,18 @@
 use crate::mix::Mix;
 use crate::pattern::{ENDS, damage, words_of, write};
 use warpheap_rt::api::select;
+use warpheap_rt::arch;
 use warpheap_rt::device::*;
-use warpheap_rt::sync::hash;
+use warpheap_rt::sync::{hash, prefix_sum};
 
 /// Index in `counts`: mallocs that failed.
 pub const FAILED: usize = 0;
 /// Index in `counts`: blocks that did not hold what was written to them.
 pub const DAMAGED: usize = 1;
-/// Index in `counts`: mallocs that succeeded.
-pub const SERVED: usize = 2;
 /// Index in `counts`: blocks that were freed.
-pub const FREED: usize = 3;
+pub const FREED: usize = 2;
 /// Number of `counts`.
-pub const COUNTS: usize = 4;
+pub const COUNTS: usize = 3;
 
 /// Slots of a lane in [`churn`].
 pub const SLOTS: u32 = 4;
@@ -163,7 +162,6 @@ pub fn refill<A: DeviceAlloc>(
     if lane < turn.lanes && turn.lanes <= all && times.len() >= slots.len() {
         let own = all / turn.lanes;
         let mut freed = 0;
-        let mut served = 0;
         let mut failed = 0;
         let mut damaged = 0;
         for round in 0..turn.rounds {
@@ -186,7 +184,6 @@ pub fn refill<A: DeviceAlloc>(
                 Ok(new) => {
                     write(heap, new, 0, words_of(size), stamp, ENDS);
                     slots[i] = new;
-                    served += 1;
                 }
                 Err(_) => {
                     slots[i] = DevicePtr::NULL;
@@ -195,10 +192,9 @@ pub fn refill<A: DeviceAlloc>(
             }
             times[i] = before.wrapping_add(1);
         }
-        add(counts, FAILED, failed);
         add(counts, DAMAGED, damaged);
-        add(counts, SERVED, served);
-        add(counts, FREED, freed);
+        add_together(counts, FAILED, failed);
+        add_together(counts, FREED, freed);
     }
 }
 
@@ -234,4 +230,13 @@ pub(crate) fn add(counts: &[AtomicWord], at: usize, number: u32) {
     if number != 0 && at < counts.len() {
         counts[at].fetch_add(number);
     }
+}
+
+/// Like [`add`], once for all lanes of the warp that are here: for counts to which every lane adds.
+#[inline(always)]
+fn add_together(counts: &[AtomicWord], at: usize, number: u32) {
+    let lanes = arch::active();
+    let sum = prefix_sum(lanes, number).total;
+    let first = thread::lane() == lanes.first();
+    add(counts, at, select(first, sum, 0));
 }

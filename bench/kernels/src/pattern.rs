@@ -38,7 +38,7 @@ pub fn write<A: DeviceAlloc>(
     memory.write(ptr.word() + last as usize, word(stamp, last));
 }
 
-/// 0 if the words that [`write`] wrote are as it left them.
+/// 0 if the words that [`write()`] wrote are as it left them.
 #[inline(always)]
 pub fn damage<A: DeviceAlloc>(
     heap: Heap<A>,

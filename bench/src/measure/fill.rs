@@ -8,7 +8,7 @@ use crate::stats::Spread;
 use std::time::Duration;
 use warpheap_api::DevicePtr;
 use warpheap_api::host::{DeviceError, DeviceVec};
-use warpheap_bench_kernels::churn::{COUNTS, DAMAGED, FAILED, FREED, SERVED, Turn};
+use warpheap_bench_kernels::churn::{COUNTS, DAMAGED, FAILED, FREED, Turn};
 use warpheap_bench_kernels::mix::Mix;
 
 /// Most lanes of a launch.
@@ -16,7 +16,7 @@ const MOST_LANES: u32 = 1 << 17;
 /// Slots of a lane, at least.
 const LEAST_SLOTS: u32 = 4;
 /// Most rounds of a launch.
-const MOST_ROUNDS: u32 = 64;
+const MOST_ROUNDS: u32 = 16;
 /// Launches get longer up to this time, so that one of a slow allocator is not endless.
 const LAUNCH: Duration = Duration::from_millis(20);
 /// A phase that has taken so long ends before all operations are done.
@@ -75,7 +75,7 @@ pub(super) fn measure<A: Measured>(
         let time = bench.lab.time(&[refill])?[0].device_time;
         let counted = counts.to_vec()?;
         damaged += counted[DAMAGED];
-        phase.add(&counted, turn.rounds, time);
+        phase.add(&counted, turn, time);
         spent += time;
         turn.seed = turn.seed.wrapping_add(0x9e37_79b9);
         if time * 2 < LAUNCH && turn.rounds < MOST_ROUNDS {
@@ -94,13 +94,15 @@ pub(super) fn measure<A: Measured>(
 }
 
 impl Phase {
-    fn add(&mut self, counted: &[u32], rounds: u32, time: Duration) {
-        let [failed, served, freed] = [FAILED, SERVED, FREED].map(|at| u64::from(counted[at]));
+    fn add(&mut self, counted: &[u32], turn: Turn, time: Duration) {
+        let [failed, freed] = [FAILED, FREED].map(|at| u64::from(counted[at]));
+        let tried = u64::from(turn.lanes) * u64::from(turn.rounds);
+        let served = tried - failed.min(tried);
         self.operations += served + freed;
-        self.tried += served + failed;
+        self.tried += tried;
         self.failed += failed;
         let pace = (served + freed) as f64 / time.as_secs_f64().max(1e-9) / 1e6;
-        self.paces.push((rounds, pace));
+        self.paces.push((turn.rounds, pace));
     }
 
     fn tell(&self, row: &mut Row, unfilled: u32, slots: u32, operations: u64) {

@@ -121,7 +121,11 @@ fn blank<A: HostAlloc>(cell: &Cell, call: Call) -> Row {
     Row {
         scenario: cell.scenario,
         allocator: A::NAME.to_string(),
-        call,
+        call: match cell.work {
+            Work::Requests { .. } | Work::Utilisation { .. } | Work::Range { .. } => call,
+            // Their kernels are there for lanes that call by themselves alone.
+            _ => Call::Lane,
+        },
         case: cell.case.clone(),
         size: cell.size(),
         fill: cell.fill(),

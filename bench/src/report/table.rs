@@ -104,7 +104,11 @@ pub fn table(run: &Run, peers: &Peers, scenario: Scenario) -> Table {
     }
     column("status", false);
     for &row in &rows {
-        let mut line = vec![row.case.clone(), text::lanes(row.n), row.allocator.clone()];
+        let mut line = vec![row.case.clone()];
+        if lanes {
+            line.push(text::lanes(row.n));
+        }
+        line.push(row.allocator.clone());
         if calls {
             line.push(row.call.name().to_string());
         }

@@ -90,7 +90,7 @@ fn run() -> Run {
         );
         churn.metrics = vec![Metric::new(Metric::TOTAL, Unit::Millis, about(slow * 30.0))];
         rows.push(churn);
-        let share = Metric::new(Metric::UTILISATION, Unit::Percent, Spread::exactly(97.5));
+        let share = Metric::new(Metric::UTILISATION, Unit::Ratio, Spread::exactly(0.975));
         let mut full = row(
             Scenario::S6,
             allocator,

@@ -41,10 +41,10 @@ fn the_page_needs_nothing_else() {
         "2026-11-20 23:30 UTC",
         "warpheap bench --out &quot;a &lt;b&gt;&quot;",
         "prefers-color-scheme: dark",
-        "malloc &lt;&amp;&gt;",
+        ">malloc &lt;&amp;&gt;</td>",
         "published allocators for CUDA",
         "RegEff",
-        "utilisation %",
+        ">utilisation</th>",
     ] {
         assert!(page.contains(part), "no {part}");
     }

@@ -68,6 +68,36 @@ fn the_figures_of_an_h200_are_built_in_for_an_h200() {
 }
 
 #[test]
+fn the_best_is_of_those_that_free_and_are_right() {
+    let text = format!(
+        "{HEAD}\n\
+         Overlaps,S1,16,256,0.1,0.1,,,,overlap\n\
+         Fails,S1,16,256,0.2,0.1,,,,nulls\n\
+         Keeps,S1,16,256,0.3,,,,,ok\n\
+         Slow,S1,16,256,0.5,0.1,,,,ok\n\
+         Good,S1,16,256,0.4,0.1,,,,ok\n\
+         Crashes,S6,64,1,,,,0.9,,crash\n\
+         Full,S6,64,1,,,,0.8,,ok\n"
+    );
+    let peers = Peers::parse("my.csv", &text).unwrap();
+    let best = |scenario, case, metric: Metric| {
+        let row = row(scenario, "Bump", case, 256, vec![]);
+        peers
+            .best(&row, &metric)
+            .map(|(peer, value)| (peer.allocator.clone(), value))
+    };
+    let malloc = Metric::new(Metric::MALLOC, Unit::Millis, Spread::exactly(1.0));
+    assert_eq!(best(Scenario::S1, "16", malloc), Some(("Good".into(), 0.4)));
+    // What was reached before a crash was reached.
+    let share = Metric::new(Metric::UTILISATION, Unit::Ratio, Spread::exactly(1.0));
+    let share = share.more_is_better();
+    assert_eq!(
+        best(Scenario::S6, "64", share),
+        Some(("Crashes".into(), 0.9))
+    );
+}
+
+#[test]
 fn a_line_that_cannot_be_used_is_named() {
     let good = "A,S1,16,256,0.5,,,,,ok";
     for (lines, line, want) in [

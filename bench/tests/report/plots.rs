@@ -144,6 +144,25 @@ fn what_failed_is_left_out_and_cases_stand_beside_each_other() {
 }
 
 #[test]
+fn what_an_axis_has_no_place_for_is_not_drawn() {
+    let mut run = run();
+    let churn = |row: &&mut Row| row.scenario == Scenario::S10;
+    run.rows.iter_mut().find(churn).unwrap().metrics[0]
+        .value
+        .median = 0.0;
+    let panels = chart::panels(&run, &Peers::default(), Scenario::S10);
+    // Of two fills the second is left; what is no time has no floors.
+    let points = |panel: usize| {
+        let lines = panels[panel].lines.iter();
+        let lines = lines.map(|line| (line.name.as_str(), line.points.len()));
+        lines.collect::<Vec<_>>()
+    };
+    assert_eq!(points(0), [("Bump", 1), ("ScatterAlloc", 2)]);
+    // Failures are counted from nothing.
+    assert_eq!(points(1), [("Bump", 2), ("ScatterAlloc", 2)]);
+}
+
+#[test]
 fn peers_are_drawn_where_they_were_measured_and_right() {
     let peers = "allocator,scenario,case,n,malloc_ms,free_ms,total_ms,utilisation,range_ratio,status\n\
                  Good,S1,16,1048576,0.5,0.1,,,,ok\n\

@@ -55,14 +55,15 @@ fn peers_calls_and_failures_have_a_place() {
         "{text}"
     );
     assert!(
-        text.contains("throughput Mop/s") && text.contains("97.5"),
+        text.contains("throughput Mop/s") && text.contains("0.975"),
         "{text}"
     );
 }
 
 #[test]
 fn a_row_in_a_line_says_what_was_measured_or_why_not() {
-    let run = run();
+    let mut run = run();
+    run.rows[1].status = "3 slots empty".into();
     let line = |at: usize| text::line(&run.rows[at]);
     assert_eq!(
         line(0),
@@ -72,4 +73,28 @@ fn a_row_in_a_line_says_what_was_measured_or_why_not() {
         line(4),
         "S2 Bump lane pow2 16..64 x 2^20: 7 of 1048576 failed, \"exhausted\""
     );
+    assert!(
+        line(1).ends_with("free 22.0 µs, 3 slots empty"),
+        "{}",
+        line(1)
+    );
+}
+
+#[test]
+fn every_line_has_a_cell_for_each_column() {
+    let (run, peers) = (run(), Peers::built_in("cuda", "NVIDIA H200").unwrap());
+    for scenario in Scenario::ALL {
+        let table = table::table(&run, &peers, scenario);
+        assert_eq!(table.head.len(), table.right.len());
+        assert!(
+            table
+                .lines
+                .iter()
+                .all(|line| line.len() == table.head.len()),
+            "{scenario:?}"
+        );
+        // The number of lanes is a column where it is asked for.
+        let lanes = table.head.iter().any(|name| name == "lanes");
+        assert_eq!(lanes, !table.lines.is_empty() && scenario != Scenario::S13);
+    }
 }

@@ -117,6 +117,24 @@ pub fn warp_barrier(mask: LaneMask) {
     }
 }
 
+/// Waits until all lanes of the block are here; orders their memory accesses among themselves.
+#[inline(always)]
+pub fn block_barrier() {
+    if let Some(slot) = current() {
+        slot.simt().block_barrier(&slot.info);
+    }
+}
+
+/// The `value` of the lane with index `source` in the block; all lanes of the block give the same
+/// `source`.
+#[inline(always)]
+pub fn block_broadcast(value: u32, source: u32) -> u32 {
+    match current() {
+        Some(slot) => slot.simt().block_broadcast(&slot.info, value, source),
+        None => value,
+    }
+}
+
 #[inline(always)]
 fn schedule() {
     if let Some(slot) = current()
@@ -291,6 +309,18 @@ impl HeapMemory for Words {
     #[inline(always)]
     fn shuffle(self, mask: LaneMask, value: u32, source: u32) -> u32 {
         shuffle(mask, value, source)
+    }
+    #[inline(always)]
+    fn index_in_block(self) -> u32 {
+        thread_index()
+    }
+    #[inline(always)]
+    fn block_barrier(self) {
+        block_barrier();
+    }
+    #[inline(always)]
+    fn block_broadcast(self, value: u32, source: u32) -> u32 {
+        block_broadcast(value, source)
     }
     #[inline(always)]
     fn note_malloc(self, ptr: DevicePtr<u8>, layout: Layout) {

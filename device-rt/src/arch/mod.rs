@@ -7,6 +7,10 @@
 //! Collective operations take the set of lanes that take part. *Exactly* these lanes must reach
 //! the call: a set comes from [`active`] or from another collective operation. On Vulkan, where the
 //! hardware takes whichever lanes are there, the set is a promise; the emulator checks it.
+//!
+//! [`block_barrier`] and [`block_broadcast`] are for all lanes of the block: *every* one of them must
+//! reach the same call as often as the others, also those that have nothing else to do. A lane that
+//! ended before does not count as there. The emulator checks this too.
 
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
 mod host;
@@ -38,7 +42,7 @@ use target::global;
 #[cfg(target_arch = "spirv")]
 pub use spirv::{UVec3, bounded, enters};
 pub use target::{
-    AtomicWord, Words, acquire, active, ballot, block_dim, block_index, cold, grid_dim, lane,
-    match_any, nanoseconds, processor, release, shuffle, thread_index, ticks, warp_barrier,
-    warp_width,
+    AtomicWord, Words, acquire, active, ballot, block_barrier, block_broadcast, block_dim,
+    block_index, cold, grid_dim, lane, match_any, nanoseconds, processor, release, shuffle,
+    thread_index, ticks, warp_barrier, warp_width,
 };

@@ -5,7 +5,7 @@
 //! and order is a fence. LLVM gives device scope to `fetch_…` and `swap`, but takes Rust's atomic
 //! loads, stores and compare-and-swaps for ones of the whole system, so these are inline PTX.
 
-use core::arch::asm;
+use core::arch::{asm, global_asm};
 use core::sync::atomic::AtomicU32;
 use warpheap_api::{HeapMemory, LaneMask};
 
@@ -20,6 +20,8 @@ unsafe extern "C" {
     fn nvvm_match_any(mask: i32, value: i32) -> i32;
     #[link_name = "llvm.nvvm.bar.warp.sync"]
     fn nvvm_bar_warp(mask: i32);
+    #[link_name = "llvm.nvvm.barrier.cta.sync.all"]
+    fn nvvm_bar_block(barrier: i32);
     #[link_name = "llvm.nvvm.read.ptx.sreg.laneid"]
     fn nvvm_laneid() -> i32;
     #[link_name = "llvm.nvvm.read.ptx.sreg.smid"]
@@ -113,6 +115,50 @@ pub fn match_any(mask: LaneMask, value: u32) -> LaneMask {
 pub fn warp_barrier(mask: LaneMask) {
     // SAFETY: the lanes of the mask reach this call, as the module asks.
     unsafe { nvvm_bar_warp(mask.lo as i32) }
+}
+
+/// Waits until all lanes of the block are here; orders their memory accesses among themselves.
+///
+/// Not the aligned form of the instruction, which all lanes of a warp execute at the same place and at
+/// the same time: lanes of a warp may arrive one after the other, and rustc's own optimisations, which
+/// know of no `convergent`, copy calls into the branches before them.
+#[inline(always)]
+pub fn block_barrier() {
+    // SAFETY: all lanes of the block reach this call, as the module asks.
+    unsafe { nvvm_bar_block(0) }
+}
+
+// Rust has no word for shared memory. One word for each block, whatever kernel it runs.
+global_asm!(".shared .align 4 .b32 warpheap_block_word;");
+
+/// The `value` of the lane with index `source` in the block; all lanes of the block give the same
+/// `source`.
+#[inline(always)]
+pub fn block_broadcast(value: u32, source: u32) -> u32 {
+    let answer: u32;
+    if thread_index() == source {
+        // SAFETY: the word is there for as long as the block is; no other lane accesses it before
+        // the next barrier.
+        unsafe {
+            asm!(
+                "st.shared.u32 [warpheap_block_word], {value};",
+                value = in(reg32) value,
+                options(nostack),
+            );
+        }
+    }
+    block_barrier();
+    // SAFETY: no lane writes the word between the two barriers.
+    unsafe {
+        asm!(
+            "ld.shared.u32 {answer}, [warpheap_block_word];",
+            answer = out(reg32) answer,
+            options(nostack),
+        );
+    }
+    // Before the next broadcast writes the word.
+    block_barrier();
+    answer
 }
 
 /// Release fence at device scope.
@@ -365,6 +411,18 @@ impl HeapMemory for Words {
     #[inline(always)]
     fn shuffle(self, mask: LaneMask, value: u32, source: u32) -> u32 {
         shuffle(mask, value, source)
+    }
+    #[inline(always)]
+    fn index_in_block(self) -> u32 {
+        thread_index()
+    }
+    #[inline(always)]
+    fn block_barrier(self) {
+        block_barrier()
+    }
+    #[inline(always)]
+    fn block_broadcast(self, value: u32, source: u32) -> u32 {
+        block_broadcast(value, source)
     }
 }
 

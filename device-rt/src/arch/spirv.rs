@@ -262,6 +262,70 @@ pub fn warp_barrier(_mask: LaneMask) {
     }
 }
 
+/// Waits until all lanes of the block are here; orders their memory accesses among themselves.
+#[inline(always)]
+pub fn block_barrier() {
+    // AcquireRelease (0x8), UniformMemory (0x40), WorkgroupMemory (0x100), MakeAvailable (0x2000),
+    // MakeVisible (0x4000).
+    // SAFETY: all lanes of the block reach this call, as the module asks.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%workgroup = OpConstant %u32 2",
+            "%semantics = OpConstant %u32 24904",
+            "OpControlBarrier %workgroup %workgroup %semantics",
+        );
+    }
+}
+
+/// The word that the lanes of a block share. Not inlined while crates are compiled, so that the
+/// variable is declared once.
+#[inline(never)]
+fn block_word() -> *mut u32 {
+    let mut shape = 0u32;
+    let pointer: *mut u32;
+    // SAFETY: declares a variable of the type of `shape` and yields its address.
+    unsafe {
+        asm!(
+            "{pointer} = OpVariable typeof{shape} Workgroup",
+            shape = in(reg) &mut shape,
+            pointer = out(reg) pointer,
+        );
+    }
+    pointer
+}
+
+/// The `value` of the lane with index `source` in the block; all lanes of the block give the same
+/// `source`.
+#[inline(always)]
+pub fn block_broadcast(value: u32, source: u32) -> u32 {
+    let answer: u32;
+    let word = block_word();
+    if thread_index() == source {
+        // SAFETY: no other lane accesses the word before the next barrier.
+        unsafe {
+            asm!(
+                "OpStore {word} {value} NonPrivatePointer",
+                word = in(reg) word,
+                value = in(reg) value,
+            );
+        }
+    }
+    block_barrier();
+    // SAFETY: no lane writes the word between the two barriers.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "{answer} = OpLoad %u32 {word} NonPrivatePointer",
+            word = in(reg) word,
+            answer = out(reg) answer,
+        );
+    }
+    // Before the next broadcast writes the word.
+    block_barrier();
+    answer
+}
+
 /// Release fence at device scope.
 #[inline(always)]
 pub fn release() {

@@ -9,6 +9,7 @@
 //! | [`program`] | lanes that carry out lists of mallocs, frees and reallocs |
 //! | [`handover`] | lanes that pass blocks to each other while all of them allocate |
 //! | [`warp`] | the calls that a warp makes together |
+//! | [`workgroup`] | the calls that a block of lanes makes together |
 //! | [`vectors`] | growing vectors, and vectors of vectors |
 //! | [`counts`] | statistics as a kernel reads them |
 //! | [`errors`] | kernels that return errors |
@@ -21,5 +22,6 @@ pub mod pattern;
 pub mod program;
 pub mod vectors;
 pub mod warp;
+pub mod workgroup;
 
 warpheap_rt::device_module!();

@@ -7,6 +7,7 @@
 //! | [`exhaustion`] | a full heap says so, and is usable again after frees |
 //! | [`resize`] | realloc |
 //! | [`warp`] | the calls that a warp makes together |
+//! | [`workgroup`] | the calls that a block of lanes makes together |
 //! | [`vectors`] | `HeapVec` |
 //! | [`random`] | random programs |
 //! | [`counted`] | `Counted` and statistics read in kernels |
@@ -25,6 +26,7 @@ pub mod random;
 pub mod resize;
 pub mod vectors;
 pub mod warp;
+pub mod workgroup;
 
 use warpheap_api::header;
 use warpheap_api::host::{HostAlloc, PlanError};
@@ -43,6 +45,7 @@ pub trait Subject:
     + kernels::handover::EmptyBoxesEntry
     + kernels::warp::WarpCallsEntry
     + kernels::warp::WarpSharesEntry
+    + kernels::workgroup::BlockCallsEntry
     + kernels::vectors::UseVectorsEntry
     + kernels::vectors::SizeVectorsEntry
     + kernels::vectors::NestEntry
@@ -64,6 +67,7 @@ where
         + kernels::handover::EmptyBoxesEntry
         + kernels::warp::WarpCallsEntry
         + kernels::warp::WarpSharesEntry
+        + kernels::workgroup::BlockCallsEntry
         + kernels::vectors::UseVectorsEntry
         + kernels::vectors::SizeVectorsEntry
         + kernels::vectors::NestEntry

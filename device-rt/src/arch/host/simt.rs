@@ -37,6 +37,11 @@ pub trait Simt {
     fn shuffle(&self, lane: &LaneInfo, mask: LaneMask, value: u32, source: u32) -> u32;
     /// Waits until all lanes in `mask` are here.
     fn barrier(&self, lane: &LaneInfo, mask: LaneMask);
+    /// Waits until all lanes of the block are here.
+    fn block_barrier(&self, lane: &LaneInfo);
+    /// For all lanes of the block: the `value` of the one whose index in the block is `source`,
+    /// which is the same for all.
+    fn block_broadcast(&self, lane: &LaneInfo, value: u32, source: u32) -> u32;
     /// A point where other lanes may run: before every atomic operation and fence, if the lane's
     /// slot asks for it.
     fn schedule(&self, lane: &LaneInfo);

@@ -3,7 +3,9 @@
 //! Heap accesses are marked non-private, which is what makes the fences apply to them in Vulkan's
 //! memory model.
 
-use super::{acquire, active, lane, release, shuffle};
+use super::{
+    acquire, active, block_barrier, block_broadcast, lane, release, shuffle, thread_index,
+};
 use core::arch::asm;
 use warpheap_api::{HeapMemory, LaneMask};
 
@@ -192,6 +194,18 @@ impl HeapMemory for Words {
     #[inline(always)]
     fn shuffle(self, mask: LaneMask, value: u32, source: u32) -> u32 {
         shuffle(mask, value, source)
+    }
+    #[inline(always)]
+    fn index_in_block(self) -> u32 {
+        thread_index()
+    }
+    #[inline(always)]
+    fn block_barrier(self) {
+        block_barrier()
+    }
+    #[inline(always)]
+    fn block_broadcast(self, value: u32, source: u32) -> u32 {
+        block_broadcast(value, source)
     }
 }
 
