@@ -81,6 +81,17 @@ impl LaneMask {
         )
     }
 
+    /// The highest lane of the set; `u32::MAX` if there is none.
+    #[inline(always)]
+    pub const fn last(self) -> u32 {
+        let low = 31u32.wrapping_sub(self.lo.leading_zeros());
+        select(
+            self.hi != 0,
+            63u32.wrapping_sub(self.hi.leading_zeros()),
+            low,
+        )
+    }
+
     /// Number of lanes of the set that are before `lane`.
     #[inline(always)]
     pub const fn rank(self, lane: u32) -> u32 {
@@ -135,7 +146,9 @@ mod tests {
             assert_eq!(LaneMask::only(lane).first(), lane);
             assert_eq!(wide(LaneMask::full(lane + 1)).trailing_ones(), lane + 1);
             assert_eq!(LaneMask::full(64).after(lane).count(), 63 - lane);
+            assert_eq!(LaneMask::full(lane + 1).last(), lane);
         }
         assert_eq!(LaneMask::EMPTY.first(), 64);
+        assert_eq!(LaneMask::EMPTY.last(), u32::MAX);
     }
 }

@@ -63,10 +63,9 @@ pub const fn array<T: HeapData>(len: u32) -> Layout {
 #[inline(always)]
 pub const fn granules(layout: Layout) -> u32 {
     let size = layout.size();
-    // Written without an addition that could wrap where usize has 32 bits.
-    let whole = size / DevicePtr::GRANULE_BYTES;
-    let part = (size % DevicePtr::GRANULE_BYTES != 0) | (size == 0);
-    let count = whole + part as usize;
+    // No size of a layout is so large that this could wrap.
+    let count = (size + (DevicePtr::GRANULE_BYTES - 1)) / DevicePtr::GRANULE_BYTES;
+    let count = count + (size == 0) as usize;
     let beyond = (size >= ABSURD) | (count >= u32::MAX as usize);
     select(beyond, u32::MAX, count as u32)
 }

@@ -2,9 +2,9 @@
 
 use crate::alloc::WarpHeap;
 use crate::alloc::warp_heap::{
-    CHUNK_SHIFTS, Class, FREE, Geometry, PARAM_BITS, PARAM_CHUNKS, PARAM_DATA, PARAM_DIRECTORY,
-    PARAM_SHIFTS, RUN, RUN_HEAD, SLAB_CLASSES, STATE_STRIDE, STATES_WORD, Tables, UNITS, count_of,
-    tag_for, tag_of,
+    CHUNK_SHIFTS, Class, DIRECTORY_WORD, FREE, Geometry, PARAM_CHUNKS, PARAM_DATA, PARAM_ENTRIES,
+    PARAM_ENTRY_WORDS, PARAM_SHIFT, PARAM_SLOTS, RUN, RUN_HEAD, SLAB_CLASSES, Tables, UNITS,
+    count_of, entry_words, tag_for, tag_of,
 };
 use std::vec;
 use warpheap_api::abi::HEAP_PARAMS;
@@ -80,14 +80,15 @@ impl HostAlloc for WarpHeap {
         let mut params = [0; HEAP_PARAMS];
         params[PARAM_DATA] = (data / 16) as u32;
         params[PARAM_CHUNKS] = chunks as u32;
-        params[PARAM_SHIFTS] = shift | tables.slot_shift << 8;
-        params[PARAM_DIRECTORY] = tables.directory;
-        params[PARAM_BITS] = tables.bits;
+        params[PARAM_SHIFT] = shift;
+        params[PARAM_ENTRIES] = tables.entries;
+        params[PARAM_ENTRY_WORDS] = entry_words(shift);
+        params[PARAM_SLOTS] = tables.slots;
         Ok(HeapPlan {
             params,
             fills: [Fill {
-                word: STATES_WORD as u64,
-                words: (tables.end - STATES_WORD) as u64,
+                word: DIRECTORY_WORD as u64,
+                words: (tables.end - DIRECTORY_WORD) as u64,
                 value: 0,
             }]
             .into(),
@@ -101,13 +102,15 @@ impl HostAlloc for WarpHeap {
         let chunk_bytes = 16u64 << shift;
         let mut usage = Usage::default();
         let mut live = 0;
-        let mut part = vec![0u32; 1 << 16];
-        let (mut word, end) = (STATES_WORD, STATES_WORD + geometry.chunks * STATE_STRIDE);
+        // A few hundred entries at a time.
+        let entry = entry_words(shift) as usize;
+        let mut part = vec![0u32; 256 * entry];
         let mut chunk = 0;
-        while word < end {
-            let part = &mut part[..(end - word).min(1 << 16) as usize];
-            heap.read(word as u64, part)?;
-            for state in part.chunks_exact(STATE_STRIDE as usize).map(|s| s[0]) {
+        while chunk < geometry.chunks {
+            let part = &mut part[..(geometry.chunks - chunk).min(256) as usize * entry];
+            heap.read(geometry.state_word(chunk) as u64, part)?;
+            for entry in part.chunks_exact(entry) {
+                let (state, bits) = (entry[0], &entry[entry.len() - (1 << (shift - 5))..]);
                 let (tag, count) = (tag_of(state), count_of(state) as u64);
                 usage.committed_bytes += (state != FREE) as u64 * chunk_bytes;
                 if tag == RUN_HEAD || tag == RUN {
@@ -115,17 +118,14 @@ impl HostAlloc for WarpHeap {
                     live += (tag == RUN_HEAD) as u64;
                 } else if tag == UNITS {
                     usage.used_bytes += count * chunk_bytes / 32;
-                    let mut bits = [0; 2];
-                    heap.read(geometry.bits_word(chunk) as u64, &mut bits)?;
                     live += bits[1].count_ones() as u64;
                 } else if (tag_for(0)..=tag_for(SLAB_CLASSES - 1)).contains(&tag) {
                     let class = Class::from_index(tag - tag_for(0), shift);
                     usage.used_bytes += count * class.granules as u64 * 16;
                     live += count;
                 }
-                chunk += 1;
             }
-            word += part.len() as u32;
+            chunk += part.len() as u32 / entry as u32;
         }
         usage.live_blocks = Some(live);
         Ok(usage)
@@ -154,7 +154,10 @@ mod tests {
             assert!(data % chunk == 0, "chunks are aligned");
             let tables_bytes = tables.end as u64 * 4;
             // One chunk more may need a directory of twice the size.
-            assert!(plan.metadata_bytes <= 2 * tables_bytes + 2 * chunk, "{plan:?}");
+            assert!(
+                plan.metadata_bytes <= 2 * tables_bytes + 2 * chunk,
+                "{plan:?}"
+            );
         }
     }
 

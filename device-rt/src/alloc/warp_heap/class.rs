@@ -24,6 +24,9 @@ pub(crate) struct Class {
     pub exponent: u32,
     /// Blocks of a chunk.
     pub blocks: u32,
+    /// Two to this power is the number of blocks of a chunk that are teams' first places: as large a
+    /// power of two as there is.
+    pub home_shift: u32,
     /// Two to this power is the number of blocks that a team claims in one go, at most a word of bits.
     pub cell_shift: u32,
 }
@@ -33,31 +36,36 @@ impl Class {
     #[inline(always)]
     pub const fn of(granules: u32, chunk_shift: u32) -> Self {
         let below = granules.wrapping_sub(1);
+        let log_up = 32 - below.leading_zeros();
         // Within a doubling two more bits than the leading one tell the class.
-        let shift = 29 - (below | 4).leading_zeros();
+        let shift = select(log_up > 3, log_up, 3) - 3;
         let steps = below >> shift;
-        Self::new(4 * shift + steps, shift, steps + 1, chunk_shift)
+        Self::new(4 * shift + steps, shift, steps + 1, log_up, chunk_shift)
     }
 
     /// The class with this number.
     #[inline(always)]
     pub const fn from_index(index: u32, chunk_shift: u32) -> Self {
         let shift = (index >> 2).wrapping_sub((index > 3) as u32);
-        Self::new(index, shift, index - 4 * shift + 1, chunk_shift)
+        let steps = index - 4 * shift + 1;
+        let log_up = 32 - ((steps << shift) - 1).leading_zeros();
+        Self::new(index, shift, steps, log_up, chunk_shift)
     }
 
     #[inline(always)]
-    const fn new(index: u32, shift: u32, steps: u32, chunk_shift: u32) -> Self {
-        let zeros = steps.trailing_zeros();
-        let (odd, exponent) = (steps >> (zeros & 31), shift + zeros);
-        let blocks = divide(1 << ((chunk_shift - exponent) & 31), odd);
+    const fn new(index: u32, shift: u32, steps: u32, log_up: u32, chunk_shift: u32) -> Self {
+        // Steps go to 8. The other bit keeps compilers from minding a number without any.
+        let zeros = (steps | 16).trailing_zeros();
+        let (odd, exponent) = (steps >> zeros, shift + zeros);
+        let home_shift = chunk_shift - log_up;
         Class {
             index,
             granules: steps << shift,
             odd,
             exponent,
-            blocks,
-            cell_shift: least(5, 31 - (blocks | 1).leading_zeros()),
+            blocks: divide(1 << ((chunk_shift - exponent) & 31), odd),
+            home_shift,
+            cell_shift: least(5, home_shift),
         }
     }
 
@@ -117,6 +125,7 @@ mod tests {
                 assert!(class.index == before.index || class.index == before.index + 1);
                 assert_eq!(class.odd << class.exponent, class.granules);
                 assert_eq!(class.blocks, (1 << chunk_shift) / class.granules);
+                assert_eq!(class.home_shift, class.blocks.ilog2());
                 let named = Class::from_index(class.index, chunk_shift);
                 assert_eq!(named.granules, class.granules);
                 for align in [2, 4, 8, 16, 64] {

@@ -28,17 +28,16 @@ mod units;
 
 pub(crate) use class::Class;
 pub(crate) use geometry::{
-    CHUNK_SHIFTS, Geometry, PARAM_BITS, PARAM_CHUNKS, PARAM_DATA, PARAM_DIRECTORY, PARAM_SHIFTS,
-    STATE_STRIDE, STATES_WORD, Tables,
+    CHUNK_SHIFTS, DIRECTORY_WORD, Geometry, PARAM_CHUNKS, PARAM_DATA, PARAM_ENTRIES,
+    PARAM_ENTRY_WORDS, PARAM_SHIFT, PARAM_SLOTS, Tables, entry_words,
 };
 pub(crate) use state::{FREE, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, tag_for, tag_of};
 
 use super::fail;
 use crate::arch::{self, Words};
-use crate::bits::nth_set;
-use quick::Place;
+use quick::Attempt;
 use warpheap_api::{
-    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, Layout, layout, select,
+    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, Layout, layout, least, select,
 };
 
 /// Granules of the largest request: what handles reach, less room for additions not to wrap.
@@ -162,34 +161,37 @@ unsafe impl DeviceAlloc for WarpHeap {
         let (slab, class) = self.class_of(ask);
         let lanes = arch::active();
         let lane = arch::lane();
-        let part = lane >> class.cell_shift;
         // Lanes with the same class ask as one, as far as one word has bits for them.
-        let key = select(slab, class.index | part << 8, u32::MAX);
+        let key = select(
+            slab,
+            class.index | (lane >> class.cell_shift) << 8,
+            u32::MAX,
+        );
         let team = arch::match_any(lanes, key);
-        let leader = team.first();
-        let place = Place::new(class, part, team.count());
-        let mut found = Part::NONE;
+        // The highest, since that is one instruction.
+        let leader = team.last();
+        let count = least(team.count(), 32);
+        let place = self.place(class, count);
+        let wanted = (u32::MAX >> (32 - count)) << place.bit;
+        let mut attempt = Attempt::NONE;
+        let mut first = DevicePtr::NULL_GRANULE;
         if slab & (lane == leader) {
-            found = self.take_at(class, place, team.count());
+            attempt = self.attempt(class, place, wanted, count);
+            let block = self.block_zero(attempt.chunk, place.word, class);
+            let block = block.wrapping_add(place.bit * class.granules);
+            first = select(attempt.held & (attempt.old & wanted == 0), block, first);
         }
         // What the owner before did with a block happened before its free, which released. The
         // leader's fence stands for the lanes that it meets at the barrier.
         arch::acquire();
         arch::warp_barrier(lanes);
-        let base = arch::shuffle(lanes, found.base, leader);
-        let mask = arch::shuffle(lanes, found.mask, leader);
-        let rank = team.rank(lane);
-        let served = rank < mask.count_ones();
-        let place_in_part = nth_set(mask, rank).wrapping_mul(class.granules);
-        let mut answer = Answer {
-            granule: base.wrapping_add(place_in_part),
-            code: 0,
-        };
-        let waits = ask.possible & !served;
-        if !arch::ballot(lanes, waits).is_empty() {
-            answer = arch::cold(|| self.serve(lanes, ask, waits, place, answer));
+        let first = arch::shuffle(lanes, first, leader);
+        let granule = first.wrapping_add(team.rank(lane) * class.granules);
+        let granule = select(first == DevicePtr::NULL_GRANULE, first, granule);
+        let mut answer = Answer { granule, code: 0 };
+        if !arch::ballot(lanes, first == DevicePtr::NULL_GRANULE).is_empty() {
+            answer = arch::cold(move || self.serve(lanes, team, ask, place, attempt, granule));
         }
-        answer.code = select(ask.possible, answer.code, AllocError::Unsupported.code());
         if answer.code == 0 {
             Ok(DevicePtr::from_granule(answer.granule))
         } else {
@@ -210,7 +212,7 @@ unsafe impl DeviceAlloc for WarpHeap {
         self.free_blocks(lanes, live & slab, class, ptr.granule());
         let large = live & !slab;
         if !arch::ballot(lanes, large).is_empty() {
-            arch::cold(|| self.free_large(lanes, large, ask, ptr.granule()));
+            arch::cold(move || self.free_large(lanes, large, ask, ptr.granule()));
         }
     }
 

@@ -1,16 +1,27 @@
 //! The way that most requests take: one addition and one `or`, on the way at the same time, and no loop.
 //!
-//! Warps are numbered through the launch. The blocks that a warp asks for lie, in the row of their
-//! class, where its number says: warps side by side take words of bits side by side. So warps of a
-//! launch do not meet, a fresh heap fills from one end without a gap, and a warp that asks again after
-//! it freed finds its word as it left it. Nothing that all warps share is read or changed.
+//! Lanes are numbered through the launch, and the blocks that a team asks for lie, in the row of their
+//! class, where its number says: warps side by side take bits side by side. So warps of a launch do
+//! not meet, a fresh heap fills from one end without a gap, and a warp that asks again after it freed
+//! finds its bits as it left them. Nothing that all warps share is read or changed.
 
 use super::class::Class;
-use super::state::{FREE, pack, tag_for, tag_of};
+use super::state::{FREE, count_of, pack, tag_for, tag_of};
 use super::{Part, WarpHeap};
 use crate::arch;
-use crate::bits::low_mask;
+use crate::bits::take_from;
+use crate::sync::hash;
+use crate::thread;
 use warpheap_api::{HeapMemory, least, select};
+
+/// Words of a chunk that a team tries before it looks for another chunk.
+const TRIES: u32 = 4;
+
+/// Looks at a chunk that gets its name at this moment: a name takes one trip to the cache.
+pub(super) const LOOKS: u32 = 16;
+
+/// As many lanes as the largest devices run at a time.
+const LANES_AHEAD: u32 = 1 << 18;
 
 /// Where a team looks first.
 #[derive(Clone, Copy)]
@@ -21,39 +32,28 @@ pub(super) struct Place {
     pub word: u32,
     /// First bit in that word.
     pub bit: u32,
+    /// The team has at most two to this power lanes.
+    pub log: u32,
 }
 
-impl Place {
-    /// The place for `count` blocks of a class, for the lanes of the warp that are number `part` of
-    /// the parts that a warp falls into where a word has fewer bits than a warp lanes.
-    #[inline(always)]
-    pub fn new(class: Class, part: u32, count: u32) -> Self {
-        // Counts are rounded up to powers of two: so no team crosses a cell.
-        let width = arch::warp_width().trailing_zeros();
-        let parts = width - least(width, class.cell_shift);
-        let place = ((warp_index() << parts) + part) << log_up(count);
-        let (cell, bit) = (
-            place >> class.cell_shift,
-            place & ((1 << class.cell_shift) - 1),
-        );
-        // Words that are full of blocks; what is left behind them waits for the search.
-        let words = (class.blocks >> 5) + (class.blocks < 32) as u32;
-        let mut slot = cell >> (words.trailing_zeros() & 31);
-        let mut word = cell & (words - 1);
-        if words & (words - 1) != 0 {
-            slot = cell / words;
-            word = cell % words;
-        }
-        Place { slot, word, bit }
-    }
+/// What came of the first attempt of a team.
+#[derive(Clone, Copy)]
+pub(super) struct Attempt {
+    /// The chunk.
+    pub chunk: u32,
+    /// The bits that were taken already, in the word of the place.
+    pub old: u32,
+    /// The count was added to a chunk of the right class; else it was added in vain.
+    pub held: bool,
 }
 
-/// Number of the warp in the launch.
-#[inline(always)]
-pub(super) fn warp_index() -> u32 {
-    let shift = arch::warp_width().trailing_zeros() & 31;
-    let warps = (arch::block_dim() + arch::warp_width() - 1) >> shift;
-    arch::block_index() * warps + (arch::thread_index() >> shift)
+impl Attempt {
+    /// Of those who made none.
+    pub const NONE: Attempt = Attempt {
+        chunk: 0,
+        old: u32::MAX,
+        held: false,
+    };
 }
 
 /// Two to this power are at least `count`.
@@ -65,61 +65,161 @@ const fn log_up(count: u32) -> u32 {
 /// Where the `count` places of this warp begin in a line of places of all warps.
 #[inline(always)]
 pub(super) fn line(count: u32) -> u32 {
-    warp_index() << log_up(count)
+    (thread::index() >> arch::warp_width().trailing_zeros()) << log_up(count)
 }
 
 impl WarpHeap {
-    /// Claims `count` blocks at a place, or as many of them as are free there.
+    /// The place for the `count` blocks of a team of lanes that are a cell of 2^`cell_shift` lanes, or
+    /// some of them.
     #[inline(always)]
-    pub(super) fn take_at(self, class: Class, place: Place, count: u32) -> Part {
+    pub(super) fn place(self, class: Class, count: u32) -> Place {
+        // Counts are rounded up to powers of two. Each power has slots of its own, so that teams that
+        // ask for many do not run into those that ask for few.
+        let log = log_up(count);
+        let (slot, block) = self.slot_of(class, thread::index(), log);
+        Place {
+            slot,
+            word: block >> 5,
+            bit: block & 31,
+            log,
+        }
+    }
+
+    /// Reaches for the `wanted` bits at a team's place.
+    #[inline(always)]
+    pub(super) fn attempt(self, class: Class, place: Place, wanted: u32, count: u32) -> Attempt {
+        let chunk = self.geometry.home(class.granules, place.slot, place.log);
+        let (attempt, first) = self.reach(class, place, chunk, wanted, count);
+        if first {
+            self.open_ahead(class, place.log);
+        }
+        attempt
+    }
+
+    /// Names the chunk that lanes will use that run when the calling one is done, if the launch has so
+    /// many. They do not wait for the name then, as those do that run together with who names it.
+    #[inline(always)]
+    fn open_ahead(self, class: Class, log: u32) {
+        let index = thread::index() + LANES_AHEAD;
+        if index < thread::count() {
+            let slot = self.slot_of(class, index, log).0;
+            let chunk = self.geometry.home(class.granules, slot, log);
+            let name = pack(tag_for(class.index), 0);
+            let word = self.geometry.state_word(chunk);
+            self.words.compare_exchange(word, FREE, name);
+        }
+    }
+
+    /// The slot of a lane's team, and the block in the slot's chunk.
+    #[inline(always)]
+    fn slot_of(self, class: Class, index: u32, log: u32) -> (u32, u32) {
+        let cell = index >> least(arch::warp_width().trailing_zeros(), class.cell_shift);
+        let place = cell << log;
+        let slot = self.geometry.slot(place >> class.home_shift, log);
+        (slot, place & ((1 << class.home_shift) - 1))
+    }
+
+    /// Reaches for the `wanted` bits of a word of this chunk; and whether nothing of it was taken.
+    #[inline(always)]
+    fn reach(
+        self,
+        class: Class,
+        place: Place,
+        chunk: u32,
+        wanted: u32,
+        count: u32,
+    ) -> (Attempt, bool) {
         let (words, geometry) = (self.words, self.geometry);
         let tag = tag_for(class.index);
-        let slot_word = geometry.slot_word(class.index, place.slot);
-        // May be out of date; the chunk's own word tells.
-        let entry = words.glance(slot_word);
-        let fresh = entry == 0;
-        let home = geometry.home(class.index, place.slot);
-        let chunk = select(fresh, home, entry.wrapping_sub(1));
-        let state_word = geometry.state_word(chunk);
-        let bits_word = geometry.bits_word(chunk) + place.word as usize;
-        let wanted = low_mask(count) << place.bit;
         // The bits are claimed before it is known whether they are of this class. If they are not,
         // somebody else finds them taken for a moment. If they are, and the count says so as well,
         // the chunk stays what it is until the count is taken back.
-        let got = wanted & !words.fetch_or(bits_word, wanted);
-        let mut opened = false;
-        let mut added = count;
-        let mut state = pack(tag, 0);
-        if fresh {
-            state = words.compare_exchange(state_word, FREE, pack(tag, count));
-            opened = state == FREE;
-            added = select(opened, count, 0);
-            if opened {
-                words.store(slot_word, chunk + 1);
+        let old = words.fetch_or(geometry.bits_word(chunk) + place.word as usize, wanted);
+        let mut state = words.fetch_add(geometry.state_word(chunk), count);
+        let first = count_of(state) == 0;
+        let mut next = tag_of(state);
+        if state == FREE {
+            // Nobody had it, and who comes after sees that somebody has: it is this team's to name.
+            words.fetch_add(geometry.state_word(chunk), pack(tag, 0));
+            next = tag;
+        }
+        // Somebody else, usually for the same class, is about to name it.
+        let mut looks = 0;
+        while (next == tag_of(FREE)) & (looks < LOOKS) {
+            state = words.load(geometry.state_word(chunk));
+            next = tag_of(state);
+            looks += 1;
+        }
+        let held = next == tag;
+        (Attempt { chunk, old, held }, first & held)
+    }
+
+    /// What a team does that did not get all that it reached for: puts it back, goes to the chunk that
+    /// the directory names for its slot, and tries to get as much in one of a few words there.
+    #[inline(always)]
+    pub(super) fn again(self, class: Class, place: Place, attempt: Attempt, wanted: u32) -> Part {
+        let (words, geometry) = (self.words, self.geometry);
+        let count = wanted.count_ones();
+        let mut attempt = attempt;
+        let entry = words.load(geometry.slot_word(class.index, place.slot));
+        if (entry != 0) & (entry != attempt.chunk + 1) {
+            self.put_back(place, attempt, wanted, count);
+            (attempt, _) = self.reach(class, place, entry - 1, wanted, count);
+        }
+        let first = geometry.bits_word(attempt.chunk);
+        let mut part = Part::NONE;
+        let mut word = place.word;
+        let mut taken = attempt.old;
+        let whole = attempt.held & (wanted & taken == 0);
+        part.mask = select(whole, wanted, 0);
+        part.base = self.block_zero(attempt.chunk, word, class);
+        if !whole {
+            let surplus = wanted & !taken;
+            if surplus != 0 {
+                words.fetch_and(first + word as usize, !surplus);
             }
         }
-        // Of a chunk that another warp opened just now as well.
-        if !opened & (tag_of(state) == tag) {
-            state = words.fetch_add(state_word, count);
-            added = count;
-        }
-        let held = opened | (tag_of(state) == tag);
-        let kept = select(held, got, 0);
-        if kept != wanted {
-            // Either all that was claimed goes back, or the count of what was not.
-            if got != kept {
-                words.fetch_and(bits_word, !got);
+        let mut seed = hash(thread::index() ^ taken);
+        let mut tries = select(attempt.held, 0, TRIES);
+        while (part.mask == 0) & (tries < TRIES) {
+            let free = !taken & class.bits_in(word);
+            let enough = free.count_ones() >= count;
+            let reach = take_from(free, select(enough, count, 0), seed);
+            if reach != 0 {
+                let old = words.fetch_or(first + word as usize, reach);
+                let missed = old & reach;
+                part.mask = select(missed == 0, reach, 0);
+                part.base = self.block_zero(attempt.chunk, word, class);
+                if missed != 0 {
+                    words.fetch_and(first + word as usize, !(reach & !old));
+                }
             }
-            if added != 0 {
-                words.fetch_sub(state_word, added - kept.count_ones());
-            }
+            seed = hash(seed);
+            word = ((seed >> 16) * class.words()) >> 16;
+            taken = words.load(first + word as usize);
+            tries += 1;
         }
-        let first = place.word * 32 * class.granules;
-        Part {
-            base: geometry.granule_of(chunk) + first,
-            mask: kept,
-            stride: class.granules,
-            code: 0,
+        if part.mask == 0 {
+            words.fetch_sub(geometry.state_word(attempt.chunk), count);
         }
+        part
+    }
+
+    /// Puts back what an attempt got.
+    #[inline(always)]
+    fn put_back(self, place: Place, attempt: Attempt, wanted: u32, count: u32) {
+        let surplus = wanted & !attempt.old;
+        if surplus != 0 {
+            let word = self.geometry.bits_word(attempt.chunk) + place.word as usize;
+            self.words.fetch_and(word, !surplus);
+        }
+        self.words
+            .fetch_sub(self.geometry.state_word(attempt.chunk), count);
+    }
+
+    /// The granule of the block of bit 0 of a word of a chunk's bits.
+    #[inline(always)]
+    pub(super) fn block_zero(self, chunk: u32, word: u32, class: Class) -> u32 {
+        self.geometry.granule_of(chunk) + word * 32 * class.granules
     }
 }

@@ -3,33 +3,52 @@
 
 use super::chunk::Want;
 use super::class::{Class, nth_lane};
-use super::quick::{Place, warp_index};
+use super::quick::{Attempt, Place};
 use super::state::tag_for;
 use super::{Answer, Ask, Part, WarpHeap};
 use crate::arch;
 use crate::bits::{nth_set, take_from};
 use crate::sync::hash;
-use warpheap_api::{AllocError, HeapMemory, LaneMask, least, select};
+use crate::thread;
+use warpheap_api::{AllocError, DevicePtr, HeapMemory, LaneMask, least, select};
 
 /// Rounds in which a warp may lose all that it reached for to others before it gives up.
 const ROUNDS_LOST: u32 = 16;
 
 impl WarpHeap {
-    /// Serves the lanes with `waits`; the others keep their answers. Called by exactly `lanes`.
+    /// Serves the lanes with `waits`, from what the leaders of their teams have and by looking for more;
+    /// the others keep their granules. Called by exactly `lanes`.
     #[inline(always)]
     pub(super) fn serve(
         self,
         lanes: LaneMask,
+        team: LaneMask,
         ask: Ask,
-        waits: bool,
         place: Place,
-        answer: Answer,
+        attempt: Attempt,
+        granule: u32,
     ) -> Answer {
         let lane = arch::lane();
-        let mut answer = answer;
         let (slab, class) = self.class_of(ask);
+        let waits = granule == DevicePtr::NULL_GRANULE;
+        let mut part = Part::NONE;
+        if waits & slab & (lane == team.last()) {
+            let wanted = (u32::MAX >> (32 - team.count())) << place.bit;
+            part = self.again(class, place, attempt, wanted);
+        }
+        arch::warp_barrier(lanes);
+        let base = arch::shuffle(lanes, part.base, team.last());
+        let mask = arch::shuffle(lanes, part.mask, team.last());
+        let rank = team.rank(lane);
+        let served = waits & slab & (rank < mask.count_ones());
+        let at = nth_set(mask, rank).wrapping_mul(class.granules);
+        let unsupported = AllocError::Unsupported.code();
+        let mut answer = Answer {
+            granule: select(served, base.wrapping_add(at), granule),
+            code: select(ask.possible, 0, unsupported),
+        };
+        let mut waits = waits & !served & ask.possible;
         let large = waits & !slab;
-        let mut waits = waits;
         if !arch::ballot(lanes, large).is_empty() {
             let granule = self.large_at_once(lanes, large, ask);
             let served = granule != u32::MAX;
@@ -45,6 +64,7 @@ impl WarpHeap {
             let align = arch::shuffle(lanes, ask.align, first);
             let slot = arch::shuffle(lanes, place.slot, first);
             let word = arch::shuffle(lanes, place.word, first);
+            let log = arch::shuffle(lanes, place.log, first);
             let theirs = Ask {
                 granules,
                 align,
@@ -56,7 +76,15 @@ impl WarpHeap {
             let team = arch::ballot(lanes, mine);
             let found = if their_slab {
                 let wanted = least(team.count(), 32);
-                self.find_blocks(lanes, their_class, Place { slot, word, bit: 0 }, wanted)
+                {
+                    let place = Place {
+                        slot,
+                        word,
+                        bit: 0,
+                        log,
+                    };
+                    self.find_blocks(lanes, their_class, place, wanted)
+                }
             } else {
                 self.find_large(lanes, theirs)
             };
@@ -87,7 +115,7 @@ impl WarpHeap {
             entry = words.load(slot_word);
         }
         let entry = self.tell(lanes, entry);
-        let home = geometry.home(class.index, place.slot);
+        let home = geometry.home(class.granules, place.slot, place.log);
         let mut walk = Walk::new(select(entry == 0, home, entry.wrapping_sub(1)));
         let want = Want {
             tag: tag_for(class.index),
@@ -156,7 +184,8 @@ impl WarpHeap {
         let first = self.geometry.bits_word(chunk);
         let (lane, count) = (arch::lane(), class.words());
         let start = start % count;
-        let spread = hash(warp_index());
+        // The same in all lanes.
+        let spread = self.tell(lanes, hash(thread::index()));
         let mut done = 0;
         let mut got = 0;
         let mut word = 0;
@@ -187,7 +216,7 @@ impl WarpHeap {
         }
         self.let_go(lanes, chunk, held - got.count_ones());
         Part {
-            base: self.geometry.granule_of(chunk) + word * 32 * class.granules,
+            base: self.block_zero(chunk, word, class),
             mask: got,
             stride: class.granules,
             code: 0,

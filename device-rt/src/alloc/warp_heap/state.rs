@@ -13,13 +13,9 @@ pub(crate) const FREE: u32 = 0;
 
 /// Number of slab classes at most: sizes to 32 KiB in the largest chunks.
 pub(crate) const SLAB_CLASSES: u32 = 40;
-/// The directory's row of chunks that are handed out in units.
-pub(crate) const UNITS_ROW: u32 = SLAB_CLASSES;
-/// Rows of the directory.
-pub(crate) const ROWS: u32 = SLAB_CLASSES + 1;
 
 /// Tag of a chunk that is handed out in units.
-pub(crate) const UNITS: u32 = UNITS_ROW + 1;
+pub(crate) const UNITS: u32 = SLAB_CLASSES + 1;
 /// Tag of a chunk that somebody looks at to see whether it may get another use.
 pub(crate) const LOCKED: u32 = UNITS + 1;
 /// Tag of the first chunk of a block of more than a chunk.
@@ -27,10 +23,10 @@ pub(crate) const RUN_HEAD: u32 = LOCKED + 1;
 /// Tag of its other whole chunks.
 pub(crate) const RUN: u32 = RUN_HEAD + 1;
 
-/// The tag of a slab class or of [`UNITS_ROW`].
+/// The tag of a slab class.
 #[inline(always)]
-pub(crate) const fn tag_for(row: u32) -> u32 {
-    row + 1
+pub(crate) const fn tag_for(class: u32) -> u32 {
+    class + 1
 }
 
 /// The word of a chunk.

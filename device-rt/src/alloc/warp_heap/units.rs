@@ -1,9 +1,9 @@
 //! Blocks of 5 to 32 units: bits side by side in the one word of a chunk that is handed out in units.
 
 use super::chunk::Want;
-use super::quick::line;
+use super::quick::{LOOKS, line};
 use super::search::Walk;
-use super::state::{FREE, UNITS, UNITS_ROW, pack, tag_of};
+use super::state::{FREE, UNITS, pack, tag_of};
 use super::{Ask, Part, WarpHeap};
 use crate::arch;
 use crate::bits::low_mask;
@@ -59,29 +59,25 @@ impl WarpHeap {
         // Places of a power of two of units.
         let log = 32 - (units - 1).leading_zeros();
         let place = line(count) + rank;
-        let (slot, bit) = (place >> (5 - log), (place << log) & 31);
-        let slot_word = geometry.slot_word(UNITS_ROW, slot);
-        let entry = words.glance(slot_word);
-        let fresh = entry == 0;
-        let home = geometry.home(UNITS_ROW, slot);
-        let chunk = select(fresh, home, entry.wrapping_sub(1));
+        let slot = geometry.slot(place >> (5 - log), 5);
+        let bit = (place << log) & 31;
+        let chunk = geometry.home(geometry.most_in_slab(), slot, 5);
         let at = geometry.state_word(chunk);
         let bits = geometry.bits_word(chunk);
         let wanted = low_mask(units) << bit;
-        // As for slabs: both at the same time.
+        // As for slabs: both at the same time, and who finds the chunk free names it.
         let got = wanted & !words.fetch_or(bits, wanted);
-        let mut state = FREE;
-        if fresh {
-            state = words.compare_exchange(at, FREE, pack(UNITS, units));
-            if state == FREE {
-                words.store(slot_word, chunk + 1);
-            }
+        let mut state = words.fetch_add(at, units);
+        if state == FREE {
+            words.fetch_add(at, pack(UNITS, 0));
+            state = pack(UNITS, 0);
         }
-        let opened = fresh & (state == FREE);
-        if !opened {
-            state = words.fetch_add(at, units);
+        let mut looks = 0;
+        while (tag_of(state) == tag_of(FREE)) & (looks < LOOKS) {
+            state = words.load(at);
+            looks += 1;
         }
-        let held = opened | (tag_of(state) == UNITS);
+        let held = tag_of(state) == UNITS;
         let granule = geometry.granule_of(chunk) + (bit << geometry.unit_shift());
         if held & (got == wanted) {
             words.fetch_or(bits + 1, 1 << bit);
@@ -99,7 +95,7 @@ impl WarpHeap {
         let geometry = self.geometry;
         let units = self.units_of(ask);
         let slot = hash(arch::block_index());
-        let mut walk = Walk::new(geometry.home(UNITS_ROW, 0));
+        let mut walk = Walk::new(geometry.home(geometry.most_in_slab(), 0, 5));
         let want = Want {
             tag: UNITS,
             // Chunks with so many units left, whether side by side or not.
