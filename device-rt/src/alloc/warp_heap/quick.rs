@@ -17,6 +17,9 @@ use warpheap_api::{HeapMemory, least, select};
 /// Words of a chunk that a team tries before it looks for another chunk.
 const TRIES: u32 = 4;
 
+/// Other chunks that it tries before the warp looks for one together.
+const CANDIDATES: u32 = 4;
+
 /// Looks at a chunk that gets its name at this moment: a name takes one trip to the cache.
 pub(super) const LOOKS: u32 = 16;
 
@@ -154,55 +157,105 @@ impl WarpHeap {
         (Attempt { chunk, old, held }, first & held)
     }
 
-    /// What a team does that did not get all that it reached for: puts it back, goes to the chunk that
-    /// the directory names for its slot, and tries to get as much in one of a few words there.
+    /// What a team does that did not get all that it reached for: tries a few other words of that chunk,
+    /// the chunk that the directory names for its slot, and a few more that a hash of the slot names, the
+    /// same for all teams of the slot. Teams of a warp do this side by side.
     #[inline(always)]
     pub(super) fn again(self, class: Class, place: Place, attempt: Attempt, wanted: u32) -> Part {
         let (words, geometry) = (self.words, self.geometry);
         let count = wanted.count_ones();
+        let slot_word = geometry.slot_word(class.index, place.slot);
+        let home = attempt.chunk;
         let mut attempt = attempt;
-        let entry = words.load(geometry.slot_word(class.index, place.slot));
-        if (entry != 0) & (entry != attempt.chunk + 1) {
-            self.put_back(place, attempt, wanted, count);
-            (attempt, _) = self.reach(class, place, entry - 1, wanted, count);
-        }
-        let first = geometry.bits_word(attempt.chunk);
         let mut part = Part::NONE;
+        let mut candidate = 0;
+        if !attempt.held {
+            self.put_back(place, attempt, wanted, count);
+        }
+        while (part.mask == 0) & (candidate < CANDIDATES) {
+            if attempt.held {
+                part = self.take_word(class, place, attempt, wanted, count);
+            }
+            if part.mask == 0 {
+                let seed = hash(home ^ class.index << 24 ^ candidate << 20);
+                let mut chunk = seed % geometry.chunks;
+                if candidate == 0 {
+                    let entry = words.load(slot_word);
+                    chunk = select(entry == 0, home, entry.wrapping_sub(1));
+                }
+                let state = words.load(geometry.state_word(chunk));
+                let own = tag_of(state) == tag_for(class.index);
+                let room = count_of(state) + count <= class.blocks;
+                attempt.held = false;
+                // Free, or about to be named by a team of the same slot.
+                if (own & room) | (tag_of(state) == tag_of(FREE)) {
+                    (attempt, _) = self.reach(class, place, chunk, wanted, count);
+                    if !attempt.held {
+                        self.put_back(place, attempt, wanted, count);
+                    }
+                }
+            }
+            candidate += 1;
+        }
+        if attempt.held & (part.mask == 0) {
+            part = self.take_word(class, place, attempt, wanted, count);
+        }
+        if (part.mask != 0) & (candidate > 1) {
+            words.store(slot_word, attempt.chunk + 1);
+        }
+        part
+    }
+
+    /// Takes all blocks that were reached for in the chunk that the team holds, or as many in one of a few
+    /// other words of it, or none: then it lets go of the chunk.
+    #[inline(always)]
+    fn take_word(
+        self,
+        class: Class,
+        place: Place,
+        attempt: Attempt,
+        wanted: u32,
+        count: u32,
+    ) -> Part {
+        let words = self.words;
+        let first = self.geometry.bits_word(attempt.chunk);
         let mut word = place.word;
         let mut taken = attempt.old;
-        let whole = attempt.held & (wanted & taken == 0);
-        part.mask = select(whole, wanted, 0);
-        part.base = self.block_zero(attempt.chunk, word, class);
-        if !whole {
-            let surplus = wanted & !taken;
-            if surplus != 0 {
-                words.fetch_and(first + word as usize, !surplus);
-            }
+        let mut mask = select(wanted & taken == 0, wanted, 0);
+        if (mask == 0) & (wanted & !taken != 0) {
+            words.fetch_and(first + word as usize, !(wanted & !taken));
         }
+        let mut found = word;
         let mut seed = hash(thread::index() ^ taken);
-        let mut tries = select(attempt.held, 0, TRIES);
-        while (part.mask == 0) & (tries < TRIES) {
+        let mut tries = 0;
+        while (mask == 0) & (tries < TRIES) {
             let free = !taken & class.bits_in(word);
             let enough = free.count_ones() >= count;
             let reach = take_from(free, select(enough, count, 0), seed);
             if reach != 0 {
                 let old = words.fetch_or(first + word as usize, reach);
-                let missed = old & reach;
-                part.mask = select(missed == 0, reach, 0);
-                part.base = self.block_zero(attempt.chunk, word, class);
-                if missed != 0 {
+                mask = select(old & reach == 0, reach, 0);
+                found = word;
+                if mask == 0 {
                     words.fetch_and(first + word as usize, !(reach & !old));
                 }
             }
             seed = hash(seed);
             word = ((seed >> 16) * class.words()) >> 16;
-            taken = words.load(first + word as usize);
+            if mask == 0 {
+                taken = words.load(first + word as usize);
+            }
             tries += 1;
         }
-        if part.mask == 0 {
-            words.fetch_sub(geometry.state_word(attempt.chunk), count);
+        if mask == 0 {
+            words.fetch_sub(self.geometry.state_word(attempt.chunk), count);
         }
-        part
+        Part {
+            base: self.block_zero(attempt.chunk, found, class),
+            mask,
+            stride: class.granules,
+            code: 0,
+        }
     }
 
     /// Puts back what an attempt got.
