@@ -49,7 +49,7 @@ pub fn compile_ptx(krate: &DeviceCrate, toolchain: &Toolchain) -> Result<String,
     };
     let path = nested::compile(krate, toolchain, &recipe)?;
     let text = fs::read_to_string(&path).map_err(BuildError::io("read", &path))?;
-    let text = without_comments(&text);
+    let text = without_comments(&with_registers(&text));
     if !text.contains(".entry") {
         return Err(BuildError::NoArtifact {
             krate: krate.name().to_owned(),
@@ -58,6 +58,36 @@ pub fn compile_ptx(krate: &DeviceCrate, toolchain: &Toolchain) -> Result<String,
         });
     }
     Ok(text)
+}
+
+/// What `#[kernel(max_registers = …)]` leaves in the body of an entry.
+const REGISTERS_MARK: &str = "// warpheap: max_registers ";
+
+/// Gives each entry with such a mark the directive that it stands for, between its parameters and its
+/// body.
+fn with_registers(ptx: &str) -> String {
+    let mut text = String::with_capacity(ptx.len());
+    let mut entry = String::new();
+    let mut number = None;
+    for line in ptx.lines() {
+        if line.contains(".entry ") || line.contains(".func ") {
+            text.push_str(&std::mem::take(&mut entry));
+        }
+        if let Some(at) = line.find(REGISTERS_MARK) {
+            number = Some(line[at + REGISTERS_MARK.len()..].trim());
+            continue;
+        }
+        entry.push_str(line);
+        entry.push('\n');
+        if line.starts_with('}') {
+            if let (Some(number), Some(body)) = (number.take(), entry.find("\n{")) {
+                entry.insert_str(body, &format!("\n.maxnreg {number}"));
+            }
+            text.push_str(&std::mem::take(&mut entry));
+        }
+    }
+    text.push_str(&entry);
+    text
 }
 
 /// Drops comments, which name the compiler and repeat what stands beside them, and empty lines.
@@ -89,7 +119,23 @@ fn code_of(line: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::without_comments;
+    use super::{with_registers, without_comments};
+
+    #[test]
+    fn entries_with_a_mark_get_the_directive() {
+        let ptx = ".visible .entry a(\n\t.param .b32 x\n)\n{\n\tret;\n}\n\
+                   .visible .entry b(\n\t.param .b32 x\n) // @b\n{\n\t// begin inline asm\n\
+                   \t// warpheap: max_registers 32\n\t// end inline asm\n\tret;\n}\n\
+                   .func c()\n{\n\tret;\n}\n";
+        let text = without_comments(&with_registers(ptx));
+        assert_eq!(text.matches(".maxnreg").count(), 1);
+        assert!(
+            text.contains(".entry b(\n\t.param .b32 x\n)\n.maxnreg 32\n{"),
+            "{text}"
+        );
+        let plain = text.replace(".maxnreg 32\n", "");
+        assert_eq!(plain, without_comments(ptx));
+    }
 
     #[test]
     fn comments_go_and_code_stays() {

@@ -34,6 +34,11 @@ use syn::parse_macro_input;
 /// library's list, `allocators = Counted<all>` for the same list in an adaptor, or a list of types,
 /// `allocators = [ScatterAlloc, Counted<Bump>]`.
 ///
+/// `max_registers = 32`, also behind the allocators, is the most registers that a lane of this kernel has
+/// on CUDA; it means nothing elsewhere. With 32 or fewer as many warps as possible are on a
+/// multiprocessor, which is what a kernel wants that does little beside allocating; one that computes
+/// much would store values in memory for lack of registers.
+///
 /// On the host it becomes a method of the crate's `Kernels` (see `device_module!`): the pool if there
 /// is one, then the `LaunchConfig`, then the other arguments in order: a `&DeviceVec<T>` for a slice,
 /// the value for a scalar. `name_launch` instead of `name` prepares the launch without running it.

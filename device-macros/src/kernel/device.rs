@@ -103,6 +103,12 @@ fn nvptx(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
     let function = &entry.function;
     let name = Literal::string(&entry.name);
     let body = addressed_body(kernel, entry, rt, offsets);
+    // PTX has a directive for it, which no Rust attribute makes: the builder puts it where this line of
+    // assembly, a comment, stands in the kernel's body.
+    let registers = kernel.registers.as_ref().map(|registers| {
+        let line = format!("// warpheap: max_registers {registers}");
+        quote!(unsafe { ::core::arch::asm!(#line) };)
+    });
     quote! {
         #rt::__on_cuda! {
             #[doc(hidden)]
@@ -110,6 +116,7 @@ fn nvptx(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
             #[unsafe(export_name = #name)]
             pub unsafe extern "ptx-kernel" fn #function(args: #rt::api::abi::ArgBlock) {
                 let args = &args;
+                #registers
                 #body
             }
         }

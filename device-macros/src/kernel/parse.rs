@@ -6,13 +6,14 @@ use quote::{format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{
-    Error, FnArg, GenericArgument, GenericParam, Ident, ItemFn, Pat, PathArguments, Result,
+    Error, FnArg, GenericArgument, GenericParam, Ident, ItemFn, LitInt, Pat, PathArguments, Result,
     ReturnType, Token, Type, bracketed,
 };
 
 /// The arguments of the attribute.
 pub struct Options {
     allocators: Option<Allocators>,
+    registers: Option<LitInt>,
 }
 
 enum Allocators {
@@ -25,57 +26,77 @@ enum Allocators {
 
 impl Parse for Options {
     fn parse(input: ParseStream) -> Result<Self> {
-        if input.is_empty() {
-            return Ok(Options { allocators: None });
+        let mut options = Options {
+            allocators: None,
+            registers: None,
+        };
+        while !input.is_empty() {
+            let key: Ident = input.parse()?;
+            input.parse::<Token![=]>().map_err(|_| unknown(&key))?;
+            if key == "allocators" && options.allocators.is_none() {
+                options.allocators = Some(allocators(input)?);
+            } else if key == "max_registers" && options.registers.is_none() {
+                options.registers = Some(registers(input)?);
+            } else {
+                return Err(unknown(&key));
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
         }
-        let key: Ident = input.parse()?;
-        if key != "allocators" {
-            return Err(Error::new_spanned(
-                key,
-                "unknown setting: `allocators = all`, `allocators = Counted<all>` or \
-                 `allocators = [A, B]` is what there is",
+        Ok(options)
+    }
+}
+
+fn unknown(key: &Ident) -> Error {
+    Error::new_spanned(
+        key,
+        "unknown setting, or given twice: `allocators = all`, `allocators = Counted<all>`, \
+         `allocators = [A, B]` and `max_registers = 32` is what there is",
+    )
+}
+
+/// Registers of a lane on CUDA.
+fn registers(input: ParseStream) -> Result<LitInt> {
+    let number: LitInt = input.parse()?;
+    match number.base10_parse::<u32>() {
+        Ok(16..=255) => Ok(number),
+        _ => Err(Error::new_spanned(number, "a lane has 16 to 255 registers")),
+    }
+}
+
+fn allocators(input: ParseStream) -> Result<Allocators> {
+    if input.peek(syn::token::Bracket) {
+        let list;
+        let bracket = bracketed!(list in input);
+        let list = list.parse_terminated(Type::parse, Token![,])?;
+        if list.is_empty() {
+            return Err(Error::new(
+                bracket.span.join(),
+                "the list of allocators is empty: name one, or write `allocators = all`",
             ));
         }
-        input.parse::<Token![=]>()?;
-        let allocators = if input.peek(syn::token::Bracket) {
-            let list;
-            let bracket = bracketed!(list in input);
-            let list = list.parse_terminated(Type::parse, Token![,])?;
-            if list.is_empty() {
-                return Err(Error::new(
-                    bracket.span.join(),
-                    "the list of allocators is empty: name one, or write `allocators = all`",
-                ));
-            }
-            Allocators::These(list)
-        } else {
-            let word: Ident = input.parse()?;
-            let wrapped = input.peek(Token![<]);
-            let all = if wrapped {
-                input.parse::<Token![<]>()?;
-                let all: Ident = input.parse()?;
-                input.parse::<Token![>]>()?;
-                all
-            } else {
-                word.clone()
-            };
-            if all != "all" {
-                return Err(Error::new_spanned(
-                    all,
-                    "write `all`, `Counted<all>` or a list in brackets, `[ScatterAlloc, Bump]`",
-                ));
-            }
-            Allocators::All {
-                adaptor: wrapped.then_some(word),
-            }
-        };
-        if !input.is_empty() {
-            return Err(input.error("nothing may follow the allocators"));
-        }
-        Ok(Options {
-            allocators: Some(allocators),
-        })
+        return Ok(Allocators::These(list));
     }
+    let word: Ident = input.parse()?;
+    let wrapped = input.peek(Token![<]);
+    let all = if wrapped {
+        input.parse::<Token![<]>()?;
+        let all: Ident = input.parse()?;
+        input.parse::<Token![>]>()?;
+        all
+    } else {
+        word.clone()
+    };
+    if all != "all" {
+        return Err(Error::new_spanned(
+            all,
+            "write `all`, `Counted<all>` or a list in brackets, `[ScatterAlloc, Bump]`",
+        ));
+    }
+    Ok(Allocators::All {
+        adaptor: wrapped.then_some(word),
+    })
 }
 
 /// What a parameter is.
@@ -104,6 +125,8 @@ pub struct Entry {
 pub struct Kernel {
     pub function: ItemFn,
     pub parameters: Vec<Parameter>,
+    /// Most registers of a lane on CUDA.
+    pub registers: Option<LitInt>,
     allocators: Option<Allocators>,
 }
 
@@ -163,6 +186,7 @@ impl Kernel {
         }
         Ok(Kernel {
             allocators: options.allocators,
+            registers: options.registers,
             function,
             parameters,
         })

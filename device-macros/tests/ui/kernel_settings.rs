@@ -25,4 +25,10 @@ pub fn something_behind<A: DeviceAlloc>(heap: Heap<A>) {
     let _ = heap;
 }
 
+#[kernel(max_registers = 300)]
+pub fn more_registers_than_there_are() {}
+
+#[kernel(max_registers = 32, max_registers = 64)]
+pub fn twice() {}
+
 fn main() {}

@@ -153,7 +153,7 @@ impl Geometry {
     /// launch takes memory for such teams of each size.
     #[inline(always)]
     pub const fn home(self, granules: u32, slot: u32, log: u32) -> u32 {
-        let begin = (granules * self.slots) >> (14 - log);
+        let begin = (granules * 3 * (self.slots >> 2)) >> (11 - log);
         self.wrapped((begin + slot) & (self.slots - 1))
     }
 

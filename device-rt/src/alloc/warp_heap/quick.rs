@@ -65,6 +65,10 @@ const fn log_up(count: u32) -> u32 {
     32 - (count - 1).leading_zeros()
 }
 
+/// Two to this power is the least number of places of a team: a lane that allocates again and again finds
+/// a free one beside those that it has.
+const LEAST_LOG: u32 = 3;
+
 /// Where the `count` places of this warp begin in a line of places of all warps.
 #[inline(always)]
 pub(super) fn line(count: u32) -> u32 {
@@ -78,7 +82,7 @@ impl WarpHeap {
     pub(super) fn place(self, class: Class, count: u32) -> Place {
         // Counts are rounded up to powers of two. Each power has slots of its own, so that teams that
         // ask for many do not run into those that ask for few.
-        let log = log_up(count);
+        let log = log_up(select(count > 1 << LEAST_LOG, count, 1 << LEAST_LOG));
         let (slot, block) = self.slot_of(class, thread::index(), log);
         Place {
             slot,
