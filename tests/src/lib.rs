@@ -49,9 +49,10 @@ macro_rules! suite_of {
                 warp: together, some_lanes, out_of_memory;
                 workgroup: one_for_all, out_of_memory, absurd_requests;
                 vectors: like_a_vec, across_launches, out_of_memory, nested, kernel_runs_out;
-                random: programs;
+                random: programs, churn;
                 counted: exact_counts;
-                pools: too_small, too_large, stats_tell_usage, host_allocates, host_owns;
+                pools: too_small, too_large, stats_tell_usage, stats_tell_longest_stretch,
+                    stats_while_kernels_run, host_allocates, host_owns;
             }
         }
     )*};

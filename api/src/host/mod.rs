@@ -8,6 +8,7 @@
 //! | `buffer` | raw device memory with an owner |
 //! | `vec`, `boxed` | typed device memory: [`DeviceVec`], [`DeviceBox`] |
 //! | `plan`, `pool` | how a heap is laid out, and a heap on a device: [`Pool`] |
+//! | `stats` | what a heap holds at one moment |
 //! | `launch` | the shape of a launch and its arguments |
 
 mod backend;
@@ -18,6 +19,7 @@ mod error;
 mod launch;
 mod plan;
 mod pool;
+mod stats;
 mod vec;
 
 pub use backend::{
@@ -30,6 +32,7 @@ pub use error::{DeviceError, KernelFailure, PlanError};
 pub use launch::{
     Arg, Args, HeapArg, IntoArg, Launch, LaunchConfig, LaunchReport, Prepared, SliceArg,
 };
-pub use plan::{Fill, HeapPlan, HeapReader, HostAlloc, Usage};
-pub use pool::{HeapCalls, Pool, PoolStats, RawPool};
+pub use plan::{Fill, HeapPlan, HeapReader, HostAlloc};
+pub use pool::{HeapCalls, Pool, RawPool};
+pub use stats::{BlockSize, ClassUsage, PoolStats, Usage};
 pub use vec::DeviceVec;

@@ -1,6 +1,6 @@
 //! How a heap is laid out: what an allocator tells the host.
 
-use super::{DeviceError, PlanError};
+use super::{DeviceError, PlanError, Usage};
 use crate::{HeapHandle, HeapParams};
 use std::vec::Vec;
 
@@ -27,18 +27,6 @@ pub struct HeapPlan {
     pub metadata_bytes: u64,
 }
 
-/// What an allocator's metadata say about the space in use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Bytes of blocks in use, as the allocator rounds them.
-    pub used_bytes: u64,
-    /// Bytes that are tied to one size class or otherwise not available to every request,
-    /// `used_bytes` included.
-    pub committed_bytes: u64,
-    /// Blocks in use, where the metadata tell.
-    pub live_blocks: Option<u64>,
-}
-
 /// Reads words of a heap from the host.
 pub trait HeapReader {
     /// Fills `words` from word index `first`.
@@ -62,7 +50,8 @@ pub trait HostAlloc: HeapHandle {
     /// [`PlanError`] if the size or a setting is not possible.
     fn plan(bytes: u64, config: &Self::Config) -> Result<HeapPlan, PlanError>;
 
-    /// Reads from the metadata how much is in use. No kernel runs meanwhile.
+    /// Reads from the metadata how much is in use. Kernels may run between two reads: whatever the words
+    /// hold, this neither panics nor tells of more than there is.
     ///
     /// # Errors
     /// As the reader.

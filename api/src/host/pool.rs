@@ -2,7 +2,8 @@
 
 use super::vec::bytes_of_mut;
 use super::{
-    Arg, Device, DeviceError, HeapArg, HeapPlan, HeapReader, HostAlloc, PlanError, RawBuffer, Usage,
+    Arg, Device, DeviceError, HeapArg, HeapPlan, HeapReader, HostAlloc, PlanError, PoolStats,
+    RawBuffer,
 };
 use crate::{AllocError, DevicePtr, HeapParams, LAYOUT_VERSION, header};
 use core::alloc::Layout;
@@ -158,7 +159,12 @@ impl<A: HostAlloc> Pool<A> {
         })
     }
 
-    /// Reads header and metadata. No kernel runs meanwhile.
+    /// Reads header and metadata.
+    ///
+    /// Other threads may launch kernels on this heap at the same time: a backend does one thing after
+    /// the other, so each read falls between launches. A large heap takes several reads, and launches may
+    /// come between them; figures are then of no single moment, but never more than there is, and exact
+    /// again once nobody launches.
     ///
     /// # Errors
     /// [`DeviceError::BadHeap`] if the header was overwritten; errors of the device.
@@ -288,86 +294,5 @@ impl<A> fmt::Debug for Pool<A> {
             .field("allocator", &self.raw.allocator)
             .field("bytes", &(self.raw.words * 4))
             .finish()
-    }
-}
-
-/// What a pool holds at one moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PoolStats {
-    /// Name of the allocator.
-    pub allocator: &'static str,
-    /// Size of the pool in bytes, metadata included.
-    pub pool_bytes: u64,
-    /// Bytes that can never be handed out.
-    pub metadata_bytes: u64,
-    /// What the allocator's metadata say.
-    pub usage: Usage,
-    /// Requests that failed, by cause: exhausted, contended, unsupported.
-    pub failures: [u32; 3],
-    /// Blocks handed out; 0 unless the pool's allocator is `Counted`.
-    pub mallocs: u64,
-    /// Blocks taken back; 0 unless the pool's allocator is `Counted`.
-    pub frees: u64,
-    /// Bytes asked for by mallocs; 0 unless the pool's allocator is `Counted`.
-    pub malloc_bytes: u64,
-    /// Bytes given back by frees; 0 unless the pool's allocator is `Counted`.
-    pub free_bytes: u64,
-}
-
-impl PoolStats {
-    /// Bytes asked for and not given back; 0 unless the pool's allocator is `Counted`.
-    pub fn live_bytes(&self) -> u64 {
-        self.malloc_bytes.saturating_sub(self.free_bytes)
-    }
-}
-
-impl fmt::Display for PoolStats {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: {} of {} bytes in use, {} metadata",
-            self.allocator, self.usage.used_bytes, self.pool_bytes, self.metadata_bytes
-        )?;
-        if self.mallocs != 0 {
-            write!(
-                f,
-                ", {} mallocs, {} frees, {} bytes live",
-                self.mallocs,
-                self.frees,
-                self.live_bytes()
-            )?;
-        }
-        let [exhausted, contended, unsupported] = self.failures;
-        if exhausted + contended + unsupported != 0 {
-            write!(
-                f,
-                ", failed requests: {exhausted} exhausted, {contended} contended, {unsupported} unsupported"
-            )?;
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stats_show_failures_only_where_there_are_some() {
-        let mut stats = PoolStats {
-            allocator: "Bump",
-            pool_bytes: 1024,
-            metadata_bytes: 64,
-            usage: Usage::default(),
-            failures: [0; 3],
-            mallocs: 2,
-            frees: 1,
-            malloc_bytes: 48,
-            free_bytes: 16,
-        };
-        let line = format!("{stats}");
-        assert!(line.contains("32 bytes live") && !line.contains("failed"));
-        stats.failures[1] = 7;
-        assert!(format!("{stats}").contains("7 contended"));
     }
 }

@@ -43,7 +43,7 @@ impl HostAlloc for Bump {
         Ok(Usage {
             used_bytes: used,
             committed_bytes: used,
-            live_blocks: None,
+            ..Usage::default()
         })
     }
 }

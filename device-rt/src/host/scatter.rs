@@ -9,7 +9,7 @@ use crate::alloc::scatter::{
 use std::vec;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{
-    DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Usage,
+    BlockSize, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Usage,
 };
 use warpheap_api::{DeviceAlloc, HeapParams};
 
@@ -185,29 +185,45 @@ impl HostAlloc for ScatterAlloc {
     }
 
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
-        let pages = params[PARAM_PAGES];
-        let tables = Tables::new(pages, params[PARAM_SHIFTS]);
-        let page_bytes = 16u64 << (params[PARAM_SHIFTS] & 0xff);
-        let mut usage = Usage::default();
-        let mut live = 0;
+        let (pages, shifts) = (params[PARAM_PAGES], params[PARAM_SHIFTS]);
+        let tables = Tables::new(pages, shifts);
+        let page_bytes = 16u64 << (shifts & 0xff);
+        // Pages of super blocks that are not in use yet serve nobody.
+        let mut cursor = [0];
+        heap.read(CURSOR_WORD as u64, &mut cursor)?;
+        let mut in_use = (cursor[0] as u64 >> 16) << (shifts >> 16);
+        let (mut free, mut most_free) = (0, 0);
+        let mut usage = Usage {
+            live_blocks: Some(0),
+            ..Usage::default()
+        };
         let mut part = vec![0u32; 1 << 16];
         let mut at = tables.pages;
         while at < tables.second {
             let part = &mut part[..(tables.second - at).min(1 << 16) as usize];
             heap.read(at as u64, part)?;
             for state in part.chunks_exact(2).map(|entry| entry[0]) {
+                let (chunk, count) = (chunk_of(state), count_of(state) as u64);
                 if is_multi(state) {
-                    live += (chunk_of(state) == MULTI_HEAD) as u64;
-                    usage.used_bytes += page_bytes;
-                } else {
-                    live += count_of(state) as u64;
-                    usage.used_bytes += count_of(state) as u64 * chunk_of(state) as u64 * 16;
+                    let head = (chunk == MULTI_HEAD) as u64;
+                    usage.add(BlockSize::Parts(page_bytes), head, page_bytes, page_bytes);
+                } else if chunk != 0 {
+                    // For a moment more may be counted than there are.
+                    let bytes = chunk as u64 * 16;
+                    let count = count.min(page_bytes / bytes);
+                    usage.add(BlockSize::Bytes(bytes), count, count * bytes, page_bytes);
                 }
-                usage.committed_bytes += (chunk_of(state) != 0) as u64 * page_bytes;
+                free = if (chunk == 0) & (in_use > 0) {
+                    free + 1
+                } else {
+                    0
+                };
+                most_free = most_free.max(free);
+                in_use = in_use.saturating_sub(1);
             }
             at += part.len() as u32;
         }
-        usage.live_blocks = Some(live);
+        usage.largest_free_run = Some(most_free * page_bytes);
         Ok(usage)
     }
 }

@@ -4,11 +4,13 @@ use crate::alloc::WarpHeap;
 use crate::alloc::warp_heap::{
     CHUNK_SHIFTS, Class, DIRECTORY_WORD, FREE, Geometry, PARAM_CHUNKS, PARAM_DATA, PARAM_ENTRIES,
     PARAM_ENTRY_WORDS, PARAM_SHIFT, PARAM_SLOTS, RUN, RUN_HEAD, SLAB_CLASSES, Tables, UNITS,
-    count_of, entry_words, tag_for, tag_of,
+    count_of, entry_words, is_idle, tag_for, tag_of,
 };
 use std::vec;
 use warpheap_api::abi::HEAP_PARAMS;
-use warpheap_api::host::{DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
+use warpheap_api::host::{
+    BlockSize, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
+};
 use warpheap_api::{DeviceAlloc, HeapParams};
 
 /// Settings of [`WarpHeap`].
@@ -99,9 +101,13 @@ impl HostAlloc for WarpHeap {
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
         let geometry = Geometry::new(*params);
         let shift = geometry.chunk_shift();
-        let chunk_bytes = 16u64 << shift;
-        let mut usage = Usage::default();
-        let mut live = 0;
+        let (chunk_bytes, unit_bytes) = (16u64 << shift, 16u64 << (shift - 5));
+        let mut usage = Usage {
+            live_blocks: Some(0),
+            ..Usage::default()
+        };
+        // Chunks side by side without a use, units side by side in a chunk of units.
+        let (mut free, mut most_free, mut most_units) = (0, 0, 0);
         // A few hundred entries at a time.
         let entry = entry_words(shift) as usize;
         let mut part = vec![0u32; 256 * entry];
@@ -111,25 +117,50 @@ impl HostAlloc for WarpHeap {
             heap.read(geometry.state_word(chunk) as u64, part)?;
             for entry in part.chunks_exact(entry) {
                 let (state, bits) = (entry[0], &entry[entry.len() - (1 << (shift - 5))..]);
-                let (tag, count) = (tag_of(state), count_of(state) as u64);
-                usage.committed_bytes += (state != FREE) as u64 * chunk_bytes;
-                if tag == RUN_HEAD || tag == RUN {
-                    usage.used_bytes += chunk_bytes;
-                    live += (tag == RUN_HEAD) as u64;
+                let (tag, count) = (tag_of(state), count_of(state));
+                let mut add = |block, live: u32, used: u64| {
+                    usage.add(block, live as u64, used, chunk_bytes);
+                };
+                // A chunk that is idle gets another use when that is wanted: nothing is tied to it.
+                let unused = (state == FREE) | is_idle(state);
+                free = if unused { free + 1 } else { 0 };
+                most_free = most_free.max(free);
+                // A count may for a moment be more than there is.
+                if unused {
+                    continue;
+                } else if tag == RUN_HEAD || tag == RUN {
+                    let block = BlockSize::Parts(chunk_bytes);
+                    add(block, (tag == RUN_HEAD) as u32, chunk_bytes);
                 } else if tag == UNITS {
-                    usage.used_bytes += count * chunk_bytes / 32;
-                    live += bits[1].count_ones() as u64;
+                    let used = count.min(32) as u64 * unit_bytes;
+                    add(BlockSize::Parts(unit_bytes), bits[1].count_ones(), used);
+                    most_units = most_units.max(longest(!bits[0]));
                 } else if (tag_for(0)..=tag_for(SLAB_CLASSES - 1)).contains(&tag) {
                     let class = Class::from_index(tag - tag_for(0), shift);
-                    usage.used_bytes += count * class.granules as u64 * 16;
-                    live += count;
+                    let (bytes, count) = (class.granules as u64 * 16, count.min(class.blocks));
+                    add(BlockSize::Bytes(bytes), count, count as u64 * bytes);
+                } else {
+                    // Somebody is about to give it a use.
+                    usage.committed_bytes += chunk_bytes;
                 }
             }
             chunk += part.len() as u32 / entry as u32;
         }
-        usage.live_blocks = Some(live);
+        let largest = (most_free * chunk_bytes).max(most_units as u64 * unit_bytes);
+        usage.largest_free_run = Some(largest);
         Ok(usage)
     }
+}
+
+/// The number of set bits side by side.
+fn longest(bits: u32) -> u32 {
+    let mut left = bits;
+    let mut length = 0;
+    while left != 0 {
+        left &= left >> 1;
+        length += 1;
+    }
+    length
 }
 
 #[cfg(test)]
@@ -165,6 +196,36 @@ mod tests {
     fn a_large_pool_has_little_metadata() {
         let plan = WarpHeap::plan(8 << 30, &WarpHeapConfig::default()).unwrap();
         assert!(plan.metadata_bytes * 100 < 8 << 30, "{plan:?}");
+    }
+
+    #[test]
+    fn bits_side_by_side_are_counted() {
+        for (bits, length) in [(0, 0), (u32::MAX, 32), (0b1011_1011, 3), (1 << 31, 1)] {
+            assert_eq!(longest(bits), length, "{bits:#b}");
+        }
+    }
+
+    #[test]
+    fn whatever_the_words_hold_usage_is_within_the_pool() {
+        struct Noise(u32);
+        impl HeapReader for Noise {
+            fn read(&mut self, first: u64, words: &mut [u32]) -> Result<(), DeviceError> {
+                for (at, word) in (first as u32..).zip(words) {
+                    let mixed = (at ^ self.0).wrapping_mul(0x9e37_79b9);
+                    *word = mixed ^ mixed.rotate_left(self.0 % 32);
+                }
+                Ok(())
+            }
+        }
+        let bytes = 8 << 20;
+        let plan = WarpHeap::plan(bytes, &WarpHeapConfig::default()).unwrap();
+        let room = bytes - plan.metadata_bytes;
+        for seed in 0..100 {
+            let usage = WarpHeap::usage(&plan.params, &mut Noise(seed)).unwrap();
+            assert!(usage.used_bytes <= usage.committed_bytes, "{usage:?}");
+            assert!(usage.committed_bytes <= room, "{usage:?}");
+            assert!(usage.largest_free_run <= Some(room), "{usage:?}");
+        }
     }
 
     #[test]

@@ -4,7 +4,10 @@ use super::{ROOMY, Subject, least, tight, usable};
 use crate::heap::{Failures, malloc};
 use crate::oracle::{self, Lifetime, NEVER};
 use crate::{Site, TestHeap};
-use warpheap_api::host::{DeviceBox, DeviceError, DeviceVec, LaunchConfig, PlanError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use warpheap_api::host::{
+    BlockSize, DeviceBox, DeviceError, DeviceVec, HeapReader, LaunchConfig, PlanError, RawPool,
+};
 use warpheap_api::{AllocError, layout};
 use warpheap_test_kernels::program::Op;
 
@@ -61,6 +64,94 @@ pub fn stats_tell_usage<A: Subject>(site: &Site) {
     assert!(usage.used_bytes < ROOMY / 4, "{usage:?}");
     let live = usage.live_blocks.unwrap_or(lanes as u64);
     assert_eq!(live, lanes as u64);
+    if let [class] = usage.classes[..] {
+        assert_eq!(
+            (class.live_blocks, class.used_bytes),
+            (live, usage.used_bytes)
+        );
+        assert_eq!(class.committed_bytes, usage.committed_bytes);
+        assert!(
+            matches!(class.block, BlockSize::Bytes(50..=256)),
+            "{class:?}"
+        );
+    } else {
+        assert!(usage.classes.is_empty(), "blocks of one size: {usage:?}");
+    }
+}
+
+/// The longest free stretch is one that a request gets, and that no longer one does.
+pub fn stats_tell_longest_stretch<A: Subject>(site: &Site) {
+    let pool = site.device.reserve::<A>(ROOMY).expect("a heap");
+    let longest = || pool.stats().expect("stats").usage.largest_free_run;
+    let mut taken = Vec::new();
+    for bytes in [0, 30, 5000, 100 << 10, 9 << 20, 900] {
+        taken.push(layout::bytes(bytes));
+    }
+    let blocks: Vec<_> = taken.iter().map(|&layout| pool.malloc(layout)).collect();
+    if let Some(bytes) = longest() {
+        assert!(
+            bytes < usable(&pool) && bytes * 2 > usable(&pool),
+            "{bytes}"
+        );
+        let beyond = layout::bytes(bytes as usize + 1);
+        assert!(pool.malloc(beyond).is_err(), "{}: {bytes}", A::NAME);
+        let fits = layout::bytes(bytes as usize);
+        let block = pool.malloc(fits).expect("it is free");
+        // SAFETY: the block came from this heap with this layout and nobody uses it.
+        unsafe { pool.free(block, fits) }.expect("a free");
+        for (block, &layout) in blocks.into_iter().zip(&taken) {
+            // SAFETY: as before.
+            unsafe { pool.free(block.expect("there is room"), layout) }.expect("a free");
+        }
+        assert_eq!(longest(), Some(usable(&pool)), "{}", A::NAME);
+    }
+}
+
+/// While one thread launches and another reads, neither gets anything but sense.
+pub fn stats_while_kernels_run<A: Subject>(site: &Site) {
+    let mut heap = TestHeap::<A>::new(site, ROOMY, 300);
+    let other = site.device.reserve::<A>(ROOMY).expect("a heap");
+    let program: Vec<Vec<Op>> = (0..300).map(|lane| vec![malloc(lane, 3000)]).collect();
+    let done = AtomicBool::new(false);
+    let (pool, room) = (heap.pool.raw().clone(), usable(&other));
+    let reads = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut reads = 0;
+            let mut reader = Reader(&pool);
+            while reads == 0 || !done.load(Ordering::Relaxed) {
+                let usage = A::usage(&pool.params, &mut reader).expect("it can be read");
+                assert!(usage.used_bytes <= usage.committed_bytes, "{usage:?}");
+                assert!(usage.committed_bytes <= room, "{usage:?}");
+                reads += 1;
+            }
+            reads
+        });
+        for _ in 0..3 {
+            heap.run(&program, Failures::None);
+            if A::CAPS.frees {
+                heap.free_all(&heap.taken(), 77);
+            } else {
+                heap.reset();
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+        reader.join().expect("the reader has no complaint")
+    });
+    assert!(reads > 0);
+}
+
+/// Reads a heap that others launch on.
+struct Reader<'a>(&'a RawPool);
+
+impl HeapReader for Reader<'_> {
+    fn read(&mut self, first: u64, words: &mut [u32]) -> Result<(), DeviceError> {
+        let mut bytes = vec![0u8; words.len() * 4];
+        self.0.buffer.read(first * 4, &mut bytes)?;
+        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(4)) {
+            *word = u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        }
+        Ok(())
+    }
 }
 
 /// The host allocates and frees in a heap; blocks are as those of kernels.

@@ -31,7 +31,9 @@ pub(crate) use geometry::{
     CHUNK_SHIFTS, DIRECTORY_WORD, Geometry, PARAM_CHUNKS, PARAM_DATA, PARAM_ENTRIES,
     PARAM_ENTRY_WORDS, PARAM_SHIFT, PARAM_SLOTS, Tables, entry_words,
 };
-pub(crate) use state::{FREE, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, tag_for, tag_of};
+pub(crate) use state::{
+    FREE, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, is_idle, tag_for, tag_of,
+};
 
 use super::fail;
 use crate::arch::{self, Words};
