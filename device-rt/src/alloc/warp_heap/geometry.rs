@@ -135,11 +135,16 @@ impl Geometry {
         self.state_word(chunk) + STATE_WORDS as usize
     }
 
-    /// The slot of the directory's rows for number `number` of the slots of teams of up to 2^`log` lanes, 0
-    /// to 5: half of all for 4, a quarter for 3 and so on, and those of full teams from the first one.
+    /// Two to this power is the number of slots of a row.
     #[inline(always)]
-    pub const fn slot(self, number: u32, log: u32) -> u32 {
-        (number + (self.slots >> (5 - log))) & (self.slots - 1)
+    pub const fn slots_log(self) -> u32 {
+        31 - self.slots.leading_zeros()
+    }
+
+    /// The slot with this number; there are others with the same.
+    #[inline(always)]
+    pub const fn slot(self, number: u32) -> u32 {
+        number & (self.slots - 1)
     }
 
     /// The directory's word for a slot.
@@ -148,13 +153,13 @@ impl Geometry {
         (DIRECTORY_WORD + row * self.slots + slot) as usize
     }
 
-    /// The chunk that a slot takes if it is free: of a row of blocks of this size, for teams of up to
-    /// 2^`log` lanes. Slots side by side have chunks side by side. Rows begin apart, as far as a large
-    /// launch takes memory for such teams of each size.
+    /// The chunk that a slot of a row takes if it is free. Slots side by side have chunks side by side.
+    /// Rows begin a thirty-second of the pool apart, those of large blocks first: they need more room
+    /// before the end of the pool.
     #[inline(always)]
-    pub const fn home(self, granules: u32, slot: u32, log: u32) -> u32 {
-        let begin = (granules * 3 * (self.slots >> 2)) >> (11 - log);
-        self.wrapped((begin + slot) & (self.slots - 1))
+    pub const fn home(self, row: u32, slot: u32) -> u32 {
+        let begin = ((31 - (row & 31)) * self.slots) >> 5;
+        self.wrapped(self.slot(begin + slot))
     }
 
     /// A chunk's number less the number of chunks, if it is not less than that; below twice that.

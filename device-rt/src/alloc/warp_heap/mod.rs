@@ -174,13 +174,13 @@ unsafe impl DeviceAlloc for WarpHeap {
         let leader = team.last();
         let count = least(team.count(), 32);
         let place = self.place(class, count);
-        let wanted = (u32::MAX >> (32 - count)) << place.bit;
+        let mut wanted = 0;
         let mut attempt = Attempt::NONE;
         let mut first = DevicePtr::NULL_GRANULE;
         if slab & (lane == leader) {
-            attempt = self.attempt(class, place, wanted, count);
+            (attempt, wanted) = self.attempt(class, place, count);
             let block = self.block_zero(attempt.chunk, place.word, class);
-            let block = block.wrapping_add(place.bit * class.granules);
+            let block = block.wrapping_add(wanted.trailing_zeros() * class.granules);
             first = select(attempt.held & (attempt.old & wanted == 0), block, first);
         }
         // What the owner before did with a block happened before its free, which released. The
@@ -192,7 +192,8 @@ unsafe impl DeviceAlloc for WarpHeap {
         let granule = select(first == DevicePtr::NULL_GRANULE, first, granule);
         let mut answer = Answer { granule, code: 0 };
         if !arch::ballot(lanes, first == DevicePtr::NULL_GRANULE).is_empty() {
-            answer = arch::cold(move || self.serve(lanes, team, ask, place, attempt, granule));
+            answer =
+                arch::cold(move || self.serve(lanes, team, ask, place, attempt, wanted, granule));
         }
         if answer.code == 0 {
             Ok(DevicePtr::from_granule(answer.granule))

@@ -7,6 +7,7 @@
 
 use super::class::Class;
 use super::state::{FREE, count_of, pack, tag_for, tag_of};
+use super::units::starts_of;
 use super::{Part, WarpHeap};
 use crate::arch;
 use crate::bits::take_from;
@@ -35,8 +36,6 @@ pub(super) struct Place {
     pub word: u32,
     /// First bit in that word.
     pub bit: u32,
-    /// The team has at most two to this power lanes.
-    pub log: u32,
 }
 
 /// What came of the first attempt of a team.
@@ -65,10 +64,6 @@ const fn log_up(count: u32) -> u32 {
     32 - (count - 1).leading_zeros()
 }
 
-/// Two to this power is the least number of places of a team: a lane that allocates again and again finds
-/// a free one beside those that it has.
-const LEAST_LOG: u32 = 3;
-
 /// Where the `count` places of this warp begin in a line of places of all warps.
 #[inline(always)]
 pub(super) fn line(count: u32) -> u32 {
@@ -80,50 +75,66 @@ impl WarpHeap {
     /// some of them.
     #[inline(always)]
     pub(super) fn place(self, class: Class, count: u32) -> Place {
-        // Counts are rounded up to powers of two. Each power has slots of its own, so that teams that
-        // ask for many do not run into those that ask for few.
-        let log = log_up(select(count > 1 << LEAST_LOG, count, 1 << LEAST_LOG));
-        let (slot, block) = self.slot_of(class, thread::index(), log);
+        let (slot, block) = self.slot_of(class, thread::index(), count);
         Place {
             slot,
             word: block >> 5,
             bit: block & 31,
-            log,
-        }
-    }
-
-    /// Reaches for the `wanted` bits at a team's place.
-    #[inline(always)]
-    pub(super) fn attempt(self, class: Class, place: Place, wanted: u32, count: u32) -> Attempt {
-        let chunk = self.geometry.home(class.granules, place.slot, place.log);
-        let (attempt, first) = self.reach(class, place, chunk, wanted, count);
-        if first {
-            self.open_ahead(class, place.log);
-        }
-        attempt
-    }
-
-    /// Names the chunk that lanes will use that run when the calling one is done, if the launch has so
-    /// many. They do not wait for the name then, as those do that run together with who names it.
-    #[inline(always)]
-    fn open_ahead(self, class: Class, log: u32) {
-        let index = thread::index() + LANES_AHEAD;
-        if index < thread::count() {
-            let slot = self.slot_of(class, index, log).0;
-            let chunk = self.geometry.home(class.granules, slot, log);
-            let name = pack(tag_for(class.index), 0);
-            let word = self.geometry.state_word(chunk);
-            self.words.compare_exchange(word, FREE, name);
         }
     }
 
     /// The slot of a lane's team, and the block in the slot's chunk.
     #[inline(always)]
-    fn slot_of(self, class: Class, index: u32, log: u32) -> (u32, u32) {
+    fn slot_of(self, class: Class, index: u32, count: u32) -> (u32, u32) {
+        // A warp has as many blocks of a class for itself as make a thirty-second of the pool for all warps
+        // of the launch, up to a word of bits: lanes that allocate again and again find free ones beside
+        // those that they have.
+        let room = class.home_shift + self.geometry.slots_log();
+        let lanes = least(log_up(thread::count()), room);
+        let log = least(room - lanes, class.cell_shift);
+        let needed = log_up(count);
+        let log = select(needed > log, needed, log);
         let cell = index >> least(arch::warp_width().trailing_zeros(), class.cell_shift);
         let place = cell << log;
-        let slot = self.geometry.slot(place >> class.home_shift, log);
-        (slot, place & ((1 << class.home_shift) - 1))
+        (
+            self.geometry.slot(place >> class.home_shift),
+            place & ((1 << class.home_shift) - 1),
+        )
+    }
+
+    /// Reaches for `count` bits of the word at a team's place; which ones comes with the outcome.
+    #[inline(always)]
+    pub(super) fn attempt(self, class: Class, place: Place, count: u32) -> (Attempt, u32) {
+        let chunk = self.geometry.home(class.index, place.slot);
+        let mut wanted = (u32::MAX >> (32 - count)) << place.bit;
+        if count < 1 << class.cell_shift {
+            // Some of the warp's blocks may be in use: a look is worth its time.
+            let word = self.geometry.bits_word(chunk) + place.word as usize;
+            let starts = starts_of(!self.words.load(word) & class.bits_in(place.word), count);
+            let behind = starts >> place.bit << place.bit;
+            let start = select(behind == 0, starts, behind).trailing_zeros();
+            let there = (u32::MAX >> (32 - count)) << (start & 31);
+            wanted = select(starts == 0, wanted, there);
+        }
+        let (attempt, first) = self.reach(class, place, chunk, wanted, count);
+        if first {
+            self.open_ahead(class, count);
+        }
+        (attempt, wanted)
+    }
+
+    /// Names the chunk that lanes will use that run when the calling one is done, if the launch has so
+    /// many. They do not wait for the name then, as those do that run together with who names it.
+    #[inline(always)]
+    fn open_ahead(self, class: Class, count: u32) {
+        let index = thread::index() + LANES_AHEAD;
+        if index < thread::count() {
+            let (slot, _) = self.slot_of(class, index, count);
+            let chunk = self.geometry.home(class.index, slot);
+            let name = pack(tag_for(class.index), 0);
+            let word = self.geometry.state_word(chunk);
+            self.words.compare_exchange(word, FREE, name);
+        }
     }
 
     /// Reaches for the `wanted` bits of a word of this chunk; and whether nothing of it was taken.

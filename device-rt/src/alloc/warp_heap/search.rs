@@ -18,6 +18,7 @@ const ROUNDS_LOST: u32 = 16;
 impl WarpHeap {
     /// Serves the lanes with `waits`, from what the leaders of their teams have and by looking for more;
     /// the others keep their granules. Called by exactly `lanes`.
+    #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     pub(super) fn serve(
         self,
@@ -26,6 +27,7 @@ impl WarpHeap {
         ask: Ask,
         place: Place,
         attempt: Attempt,
+        wanted: u32,
         granule: u32,
     ) -> Answer {
         let lane = arch::lane();
@@ -33,7 +35,6 @@ impl WarpHeap {
         let waits = granule == DevicePtr::NULL_GRANULE;
         let mut part = Part::NONE;
         if waits & slab & (lane == team.last()) {
-            let wanted = (u32::MAX >> (32 - team.count())) << place.bit;
             part = self.again(class, place, attempt, wanted);
         }
         arch::warp_barrier(lanes);
@@ -64,7 +65,6 @@ impl WarpHeap {
             let align = arch::shuffle(lanes, ask.align, first);
             let slot = arch::shuffle(lanes, place.slot, first);
             let word = arch::shuffle(lanes, place.word, first);
-            let log = arch::shuffle(lanes, place.log, first);
             let theirs = Ask {
                 granules,
                 align,
@@ -77,12 +77,7 @@ impl WarpHeap {
             let found = if their_slab {
                 let wanted = least(team.count(), 32);
                 {
-                    let place = Place {
-                        slot,
-                        word,
-                        bit: 0,
-                        log,
-                    };
+                    let place = Place { slot, word, bit: 0 };
                     self.find_blocks(lanes, their_class, place, wanted)
                 }
             } else {
@@ -115,7 +110,7 @@ impl WarpHeap {
             entry = words.load(slot_word);
         }
         let entry = self.tell(lanes, entry);
-        let home = geometry.home(class.granules, place.slot, place.log);
+        let home = geometry.home(class.index, place.slot);
         let mut walk = Walk::new(select(entry == 0, home, entry.wrapping_sub(1)));
         let want = Want {
             tag: tag_for(class.index),

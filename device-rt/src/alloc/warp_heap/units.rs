@@ -59,9 +59,9 @@ impl WarpHeap {
         // Places of a power of two of units.
         let log = 32 - (units - 1).leading_zeros();
         let place = line(count) + rank;
-        let slot = geometry.slot(place >> (5 - log), 5);
+        let slot = geometry.slot(place >> (5 - log));
         let bit = (place << log) & 31;
-        let chunk = geometry.home(geometry.most_in_slab(), slot, 5);
+        let chunk = geometry.home(UNITS, slot);
         let at = geometry.state_word(chunk);
         let bits = geometry.bits_word(chunk);
         let wanted = low_mask(units) << bit;
@@ -95,7 +95,7 @@ impl WarpHeap {
         let geometry = self.geometry;
         let units = self.units_of(ask);
         let slot = hash(arch::block_index());
-        let mut walk = Walk::new(geometry.home(geometry.most_in_slab(), 0, 5));
+        let mut walk = Walk::new(geometry.home(UNITS, 0));
         let want = Want {
             tag: UNITS,
             // Chunks with so many units left, whether side by side or not.
@@ -170,7 +170,7 @@ impl WarpHeap {
 
 /// The places of `free` at which so many set bits begin; at most 32.
 #[inline(always)]
-const fn starts_of(free: u32, units: u32) -> u32 {
+pub(super) const fn starts_of(free: u32, units: u32) -> u32 {
     let mut starts = free;
     let mut reach = 1;
     // After each step a set bit stands for `reach` of them.
