@@ -121,9 +121,11 @@ unsafe impl<A: DeviceAlloc> BlockAlloc for A {}
 /// Freeing everything at once, from a kernel.
 ///
 /// # Safety
-/// After `reset` the allocator behaves as on a fresh heap.
+/// After `reset` the allocator behaves as on a fresh heap; counts of failures and the adaptor's counters
+/// are zero.
 pub unsafe trait Reset: DeviceAlloc {
-    /// Frees every block of the heap. Each lane of the launch does its share.
+    /// Frees every block of the heap. Each lane of the launch does its share, which is one of the
+    /// metadata: what blocks hold is not touched.
     ///
     /// # Safety
     /// Every lane of the launch calls this once with its own `index` below `count`, no lane uses
@@ -131,7 +133,30 @@ pub unsafe trait Reset: DeviceAlloc {
     unsafe fn reset(self, index: u32, count: u32);
 }
 
-/// Counts that a kernel can read at any time.
+/// What a heap, or a share of it, holds at one moment. In granules of 16 bytes, of which a heap has
+/// fewer than 2^32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeapUsage {
+    /// Granules of blocks in use, as the allocator rounds them.
+    pub used_granules: u32,
+    /// Granules that no use is tied to.
+    pub free_granules: u32,
+    /// Blocks in use.
+    pub live_blocks: u32,
+}
+
+/// What the metadata say is in use, from inside a kernel and at any time.
+pub trait HeapStats: DeviceAlloc {
+    /// What the share with this `index` of `count` holds: the metadata are split evenly, and the sums
+    /// over all shares are the heap's. One lane alone passes 0 and 1, the lanes of a launch their index
+    /// and number.
+    ///
+    /// Other lanes may be changing it. Figures are then of no single moment, but none is more than the
+    /// share has; once they rest, all are exact.
+    fn usage(self, index: u32, count: u32) -> HeapUsage;
+}
+
+/// How much was handed out and taken back so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeapCounts {
     /// Blocks handed out so far, modulo 2^32.
@@ -140,8 +165,8 @@ pub struct HeapCounts {
     pub frees: u32,
 }
 
-/// Statistics from inside a kernel.
-pub trait HeapStats: DeviceAlloc {
+/// Counters that a kernel can read at any time; the adaptor `Counted` has them.
+pub trait HeapCounters: DeviceAlloc {
     /// The counts as they are now; other lanes may be changing them.
     fn counts(self) -> HeapCounts;
 }

@@ -32,7 +32,9 @@ pub use alloc::{Caps, DeviceAlloc, HeapHandle, HeapParams};
 pub use core::alloc::Layout;
 pub use data::HeapData;
 pub use error::AllocError;
-pub use extensions::{BlockAlloc, HeapCounts, HeapStats, Reset, WarpArena};
+pub use extensions::{
+    BlockAlloc, HeapCounters, HeapCounts, HeapStats, HeapUsage, Reset, WarpArena,
+};
 pub use lanes::LaneMask;
 pub use memory::HeapMemory;
 pub use ptr::{ArrayHandle, DevicePtr, HeapPointee};

@@ -83,4 +83,7 @@ pub trait HeapMemory: Copy + 'static {
     /// Tells an emulator that a block is about to be freed; nothing elsewhere.
     #[inline(always)]
     fn note_free(self, _ptr: DevicePtr<u8>, _layout: Layout) {}
+    /// Tells an emulator that all blocks are freed at once; nothing elsewhere.
+    #[inline(always)]
+    fn note_reset(self) {}
 }

@@ -204,6 +204,12 @@ impl Simt for Warp {
         }
     }
 
+    fn on_reset(&self, base: usize) {
+        if let Some(blocks) = &self.job.blocks {
+            blocks.clear(base);
+        }
+    }
+
     fn on_free(&self, info: &LaneInfo, base: usize, offset: u64, bytes: u64) {
         let Some(blocks) = &self.job.blocks else {
             return;

@@ -1,6 +1,5 @@
 //! What can go wrong.
 
-use std::path::PathBuf;
 use thiserror::Error;
 use warpheap_api::host::DeviceError;
 
@@ -30,13 +29,5 @@ pub enum BenchError {
         size: u32,
         /// Bytes of the pool.
         pool: u64,
-    },
-    /// A file of results cannot be written.
-    #[error("cannot write {}: {source}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
     },
 }

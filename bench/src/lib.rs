@@ -64,7 +64,8 @@ pub fn run(
     let lab = Lab::new(device, plan.repeats)?;
     let mut run = Run::new(device.info(), plan.pool, lab.repeats());
     for entry in entries {
-        let outcome = (entry.measure)(&lab, &plan, &mut |row| {
+        let outcome = (entry.measure)(&lab, &plan, &mut |mut row| {
+            row.relate(&run.rows);
             progress(&row);
             run.rows.push(row);
         });

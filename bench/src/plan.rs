@@ -57,7 +57,7 @@ pub enum Work {
     Fill {
         /// The sizes.
         mix: Mix,
-        /// How full, in percent of what is not metadata.
+        /// How full, in percent of the blocks of this mix that the heap can hold.
         percent: u32,
         /// How many mallocs and frees.
         operations: u64,

@@ -61,10 +61,18 @@ impl Metric {
     pub const MALLOC: &str = "malloc";
     /// Time of the kernel that frees.
     pub const FREE: &str = "free";
+    /// [`FREE`](Metric::FREE) over the floor `fence`.
+    pub const FREE_FENCE: &str = "free/fence";
+    /// [`MALLOC`](Metric::MALLOC) for each byte, over that of requests of [`PAGE`] bytes.
+    pub const MALLOC_BYTE: &str = "malloc/byte";
+    /// [`FREE`](Metric::FREE) for each byte, over that of requests of [`PAGE`] bytes.
+    pub const FREE_BYTE: &str = "free/byte";
     /// Time of a kernel that does all of a scenario.
     pub const TOTAL: &str = "total";
     /// Requests that failed.
     pub const FAILED: &str = "failed";
+    /// Bytes that a full heap of mixed sizes has handed out, over bytes of the pool.
+    pub const CAPACITY: &str = "capacity";
     /// Slots that could not be filled at first.
     pub const UNFILLED: &str = "unfilled";
     /// Bytes handed out over bytes of the pool.
@@ -184,6 +192,9 @@ pub struct Row {
     pub status: String,
 }
 
+/// Bytes of the requests that larger ones are compared with: the bar is that there is no cliff above.
+pub const PAGE: u32 = 4096;
+
 /// The [`Row::status`] of a row that nothing is to be said of.
 pub const OK: &str = "ok";
 
@@ -198,6 +209,48 @@ impl Row {
     pub fn ratio(&self, metric: &Metric) -> Option<f64> {
         let store = self.floors?.store.median;
         (metric.unit == Unit::Millis && store > 0.0).then(|| metric.value.median / store)
+    }
+
+    /// Adds what follows from this row and its floors, or from it and `earlier` rows of its run: in S1
+    /// the time for each byte of large requests beside that of requests of [`PAGE`] bytes, in S3 the
+    /// time to free beside that of a fence.
+    pub fn relate(&mut self, earlier: &[Row]) {
+        match self.scenario {
+            Scenario::S1 => {
+                let page = earlier.iter().find(|row| row.is_page_of(self));
+                let times = [Metric::MALLOC, Metric::FREE].map(|name| {
+                    let page = page.filter(|_| self.size > Some(PAGE))?;
+                    self.each_byte(name)?.over(&page.each_byte(name)?)
+                });
+                let names = [Metric::MALLOC_BYTE, Metric::FREE_BYTE];
+                self.add_ratios(names.into_iter().zip(times));
+            }
+            Scenario::S3 => {
+                let free = self.metric(Metric::FREE).map(|free| free.value);
+                let fence = self.floors.map(|floors| floors.fence);
+                let ratio = free.zip(fence).and_then(|(free, fence)| free.over(&fence));
+                self.add_ratios([(Metric::FREE_FENCE, ratio)].into_iter());
+            }
+            _ => {}
+        }
+    }
+
+    fn add_ratios(&mut self, ratios: impl Iterator<Item = (&'static str, Option<Spread>)>) {
+        let known = ratios.filter_map(|(name, ratio)| Some((name, ratio?)));
+        let metrics = known.map(|(name, ratio)| Metric::new(name, Unit::Ratio, ratio));
+        self.metrics.extend(metrics);
+    }
+
+    /// Whether it is the row of [`PAGE`] bytes that belongs to `other`.
+    fn is_page_of(&self, other: &Row) -> bool {
+        let of = |row: &Row| (row.scenario, row.call, row.pool_bytes);
+        self.size == Some(PAGE) && self.allocator == other.allocator && of(self) == of(other)
+    }
+
+    /// A time of all lanes for each byte that they ask for together.
+    fn each_byte(&self, name: &str) -> Option<Spread> {
+        let bytes = f64::from(self.size?) * f64::from(self.n);
+        Some(self.metric(name)?.value.scaled(1.0 / bytes))
     }
 
     /// Where the row lies along the axis of its scenario; `None` if that has names alone.
@@ -250,6 +303,49 @@ mod tests {
         assert!(!row.metrics[1].lower_is_better);
         row.floors = None;
         assert_eq!(ratio(&row, Metric::TOTAL), None);
+    }
+
+    #[test]
+    fn a_large_request_is_set_beside_one_of_a_page() {
+        let sized = |size, n, ms| Row {
+            scenario: Scenario::S1,
+            size: Some(size),
+            n,
+            metrics: vec![Metric::new(
+                Metric::MALLOC,
+                Unit::Millis,
+                Spread::exactly(ms),
+            )],
+            ..row()
+        };
+        // Twice the bytes in three times the time.
+        let page = sized(PAGE, 1000, 1.0);
+        let mut large = sized(4 * PAGE, 500, 3.0);
+        large.relate(std::slice::from_ref(&page));
+        let each = large.metric(Metric::MALLOC_BYTE).unwrap();
+        assert!((each.value.median - 1.5).abs() < 1e-9 && each.lower_is_better);
+        assert_eq!(large.metric(Metric::FREE_BYTE), None);
+        // Not beside another allocator's, nor of small requests.
+        let mut other = sized(4 * PAGE, 500, 3.0);
+        other.allocator = "Other".into();
+        other.relate(std::slice::from_ref(&page));
+        let mut small = sized(16, 500, 3.0);
+        small.relate(&[page]);
+        assert_eq!((other.metrics.len(), small.metrics.len()), (1, 1));
+    }
+
+    #[test]
+    fn what_scales_is_set_beside_the_fence() {
+        let mut free = row();
+        free.scenario = Scenario::S3;
+        free.metrics = vec![Metric::new(
+            Metric::FREE,
+            Unit::Millis,
+            Spread::exactly(6.0),
+        )];
+        free.relate(&[]);
+        let ratio = free.metric(Metric::FREE_FENCE).unwrap();
+        assert_eq!(ratio.value, Spread::exactly(1.5));
     }
 
     #[test]

@@ -203,7 +203,7 @@ impl Scenario {
                 "S10",
                 "churn of a nearly full heap",
                 Axis::Fill,
-                "The heap is filled to a share of its capacity with mixed sizes, then each operation frees a block or allocates another size: operations per second, failures.",
+                "Capacity is how many blocks of mixed sizes the allocator serves in this pool. The heap is filled to a share of that; then each operation frees a block or allocates another size: operations per second, failures.",
             ),
             Scenario::S11 => about(
                 "S11",

@@ -32,6 +32,24 @@ impl Spread {
         })
     }
 
+    /// This over `other`, as far apart as the two allow; `None` if `other` is nothing.
+    pub fn over(&self, other: &Spread) -> Option<Self> {
+        (other.p10 > 0.0).then(|| Spread {
+            median: self.median / other.median,
+            p10: self.p10 / other.p90,
+            p90: self.p90 / other.p10,
+        })
+    }
+
+    /// The same of a quantity `factor` times as large.
+    pub fn scaled(&self, factor: f64) -> Self {
+        Spread {
+            median: self.median * factor,
+            p10: self.p10 * factor,
+            p90: self.p90 * factor,
+        }
+    }
+
     /// A value that does not vary.
     pub fn exactly(value: f64) -> Self {
         Spread {
@@ -66,5 +84,15 @@ mod tests {
         assert_eq!(ms(&[4, 2]), spread(3.0, 2.2, 3.8));
         let eleven = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
         assert_eq!(ms(&eleven), spread(5.0, 1.0, 9.0));
+    }
+
+    #[test]
+    fn a_quotient_is_as_uncertain_as_both_its_parts() {
+        let spread = |median, p10, p90| Spread { median, p10, p90 };
+        let quotient = spread(6.0, 4.0, 8.0).over(&spread(2.0, 1.0, 4.0));
+        assert_eq!(quotient, Some(spread(3.0, 1.0, 8.0)));
+        assert_eq!(Spread::exactly(1.0).over(&Spread::exactly(0.0)), None);
+        let half = spread(6.0, 4.0, 8.0).scaled(0.5);
+        assert_eq!(half, spread(3.0, 2.0, 4.0));
     }
 }

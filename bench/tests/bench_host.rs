@@ -91,6 +91,8 @@ fn said_what_is_so(row: &Row, frees: bool) {
             assert_eq!(row.status, OK, "{row:?}");
             timed(Metric::MALLOC);
             assert_eq!(row.metric(Metric::FREE).is_some(), frees, "{row:?}");
+            let beside = frees && row.scenario == Scenario::S3;
+            assert_eq!(row.metric(Metric::FREE_FENCE).is_some(), beside, "{row:?}");
         }
         Scenario::S5 => {
             timed(Metric::TOTAL);
@@ -112,15 +114,37 @@ fn said_what_is_so(row: &Row, frees: bool) {
         }
         Scenario::S10 => {
             assert_eq!(row.metric(Metric::THROUGHPUT).is_some(), frees, "{row:?}");
+            if frees {
+                let capacity = value(row, Metric::CAPACITY);
+                assert!(capacity > 40.0 && capacity < 100.0, "{row:?}");
+                // What it can hold it does hold.
+                assert!(value(row, Metric::UNFILLED) < 1.0, "{row:?}");
+            }
             // The pool is small, so not every size finds room even if half of it is free.
             if frees && row.fill == Some(50) {
                 assert!(value(row, Metric::FAILED) < 10.0, "{row:?}");
-                assert!(value(row, Metric::UNFILLED) < 10.0, "{row:?}");
             }
         }
         Scenario::S11 | Scenario::S12 => assert_eq!(row.status, OK, "{row:?}"),
         // The emulator has no driver that could tell.
         Scenario::S13 => assert!(row.status.starts_with("not measured: "), "{row:?}"),
+    }
+}
+
+#[test]
+fn large_requests_are_set_beside_those_of_a_page() {
+    let run = run(
+        &host(8),
+        "--scenario S1 --sizes 64,4096,16384 --n 64 --pool 16M --repeats 1",
+    );
+    for entry in allocators::ALL {
+        let rows = rows(&run, entry.name, Scenario::S1);
+        let told: Vec<_> = rows
+            .iter()
+            .map(|row| row.metric(Metric::MALLOC_BYTE).is_some())
+            .collect();
+        assert_eq!(told, [false, false, true], "{rows:?}");
+        assert!(value(rows[2], Metric::MALLOC_BYTE) > 0.0);
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::arch::Words;
 use warpheap_api::{
-    AllocError, BlockAlloc, DeviceAlloc, DevicePtr, HeapData, HeapHandle, HeapMemory, Layout,
+    AllocError, BlockAlloc, DeviceAlloc, DevicePtr, HeapData, HeapHandle, HeapMemory, HeapStats,
+    HeapUsage, Layout, Reset,
 };
 
 /// A heap, passed by value: allocates through `A`, and resolves handles to the memory behind them.
@@ -178,6 +179,29 @@ impl<A: DeviceAlloc> Heap<A> {
     pub unsafe fn free_block(self, ptr: DevicePtr<u8>, layout: Layout) {
         // SAFETY: the caller's promise.
         unsafe { self.alloc.free_block(ptr, layout) }
+    }
+
+    /// Frees every block, each lane of the launch its share; see [`Reset::reset`].
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn reset(self, index: u32, count: u32)
+    where
+        A: Reset,
+    {
+        self.words().note_reset();
+        // SAFETY: the caller's promise.
+        unsafe { self.alloc.reset(index, count) }
+    }
+
+    /// What a share of the heap holds; see [`HeapStats::usage`].
+    #[inline(always)]
+    pub fn usage(self, index: u32, count: u32) -> HeapUsage
+    where
+        A: HeapStats,
+    {
+        self.alloc.usage(index, count)
     }
 
     /// Reads the value behind a handle.

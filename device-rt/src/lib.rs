@@ -45,7 +45,9 @@ pub mod device {
     pub use crate::arch::AtomicWord;
     pub use crate::container::HeapVec;
     pub use crate::{Heap, thread};
-    pub use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, Layout, layout};
+    pub use warpheap_api::{
+        AllocError, DeviceAlloc, DevicePtr, HeapData, HeapStats, HeapUsage, Layout, Reset, layout,
+    };
     pub use warpheap_macros::{HeapData, kernel};
 }
 

@@ -214,6 +214,11 @@ impl<'s, A: HostAlloc> TestHeap<'s, A> {
     /// Makes the heap fresh: every block is gone.
     pub fn reset(&mut self) {
         self.pool.reset().expect("the heap is formatted");
+        self.forget();
+    }
+
+    /// Forgets all blocks and failures, of a heap that was made fresh.
+    pub fn forget(&mut self) {
         let empty = vec![Slot::EMPTY; self.held.len()];
         self.slots.copy_from(&empty).expect("the slots are emptied");
         self.held.fill(None);

@@ -1,4 +1,5 @@
-//! S10: churn of a heap that is filled to a share of its capacity.
+//! S10: churn of a heap that is filled to a share of its capacity: of the blocks that it can hold, since
+//! no allocator that rounds sizes can hand out all bytes of its pool.
 
 use super::refusal::Refusal;
 use super::{Bench, Measured};
@@ -21,6 +22,12 @@ const MOST_ROUNDS: u32 = 16;
 const LAUNCH: Duration = Duration::from_millis(20);
 /// A phase that has taken so long ends before all operations are done.
 const PHASE: Duration = Duration::from_secs(10);
+/// The capacity is found to one part in so many of the largest that is possible.
+const CAPACITY_STEPS: u32 = 1024;
+/// The search ends after so much time on the device, with what it knows by then.
+const SEARCH: Duration = Duration::from_secs(10);
+/// Of so many requests one may fail in a heap that holds all of them: lanes get into each other's way.
+const SERVED: u32 = 1000;
 
 /// What the launches of a phase did.
 #[derive(Debug, Default)]
@@ -33,7 +40,7 @@ struct Phase {
 }
 
 pub(super) fn measure<A: Measured>(
-    bench: Bench<'_, A>,
+    mut bench: Bench<'_, A>,
     mix: Mix,
     percent: u32,
     operations: u64,
@@ -44,8 +51,12 @@ pub(super) fn measure<A: Measured>(
         return Ok(row);
     }
     let (device, kernels) = (bench.lab.device(), bench.lab.kernels());
-    let capacity = bench.pool.bytes() - bench.pool.metadata_bytes();
-    let slots = slots_for(mix, capacity / 100 * u64::from(percent));
+    let capacity = capacity(&mut bench, mix)?;
+    let slots = (u64::from(capacity) * u64::from(percent) / 100) as u32;
+    if slots == 0 {
+        row.status = format!("not measured: it holds {capacity} blocks of this mix");
+        return Ok(row);
+    }
     let lanes = (slots / LEAST_SLOTS).clamp(1, MOST_LANES);
     // Each lane owns as many.
     let slots = slots / lanes * lanes;
@@ -88,9 +99,44 @@ pub(super) fn measure<A: Measured>(
     damaged += counts.to_vec()?[DAMAGED];
     match Refusal::of_damaged(damaged) {
         Some(refusal) => refusal.tell(&mut row),
-        None => phase.tell(&mut row, unfilled, slots, operations),
+        None => {
+            phase.tell(&mut row, unfilled, slots, operations);
+            let share = 100.0 * bytes_of(mix, capacity) as f64 / bench.pool.bytes() as f64;
+            let share = Metric::new(Metric::CAPACITY, Unit::Percent, Spread::exactly(share));
+            row.metrics.push(share.more_is_better());
+        }
     }
     Ok(row)
+}
+
+/// How many requests of `mix` a fresh heap serves in one launch, but for a few.
+fn capacity<A: Measured>(bench: &mut Bench<'_, A>, mix: Mix) -> Result<u32, DeviceError> {
+    let (device, kernels) = (bench.lab.device(), bench.lab.kernels());
+    let most = slots_for(mix, bench.pool.bytes());
+    let handles = device.alloc(u64::from(most) * 4)?;
+    let (mut fits, mut beyond) = (0, most.saturating_add(1));
+    let mut spent = Duration::ZERO;
+    while beyond - fits > (most / CAPACITY_STEPS).max(1) && spent < SEARCH {
+        let requests = fits + (beyond - fits) / 2;
+        let blocks = DeviceVec::from_raw_parts(handles.clone(), 0, requests)?;
+        bench.pool.reset()?;
+        let malloc = kernels.malloc_mixed_launch(bench.pool, Lab::shape(requests), &blocks, mix);
+        let reports = device.run_all(std::slice::from_ref(&malloc))?;
+        let failed = reports[0].failure(malloc.entry()).map_or(0, |f| f.lanes);
+        match failed <= requests / SERVED {
+            true => fits = requests,
+            false => beyond = requests,
+        }
+        spent += reports[0].device_time;
+    }
+    Ok(fits)
+}
+
+/// What the first `requests` requests of `mix` ask for together, in bytes.
+fn bytes_of(mix: Mix, requests: u32) -> u64 {
+    (0..requests)
+        .map(|number| u64::from(mix.size(number)))
+        .sum()
 }
 
 impl Phase {

@@ -3,12 +3,12 @@
 use crate::arch::{self, Words};
 use crate::sync::prefix_sum;
 use warpheap_api::{
-    AllocError, Caps, DeviceAlloc, DevicePtr, HeapCounts, HeapHandle, HeapMemory, HeapParams,
-    HeapStats, Layout, header,
+    AllocError, Caps, DeviceAlloc, DevicePtr, HeapCounters, HeapCounts, HeapHandle, HeapMemory,
+    HeapParams, HeapStats, HeapUsage, Layout, Reset, header,
 };
 
 /// Counts mallocs, frees and their bytes in the heap header, from where `Pool::stats` and
-/// [`HeapStats`] read them. One or two atomic additions per warp and call, spread over 32 places.
+/// [`HeapCounters`] read them. One or two atomic additions per warp and call, spread over 32 places.
 #[derive(Clone, Copy)]
 pub struct Counted<A> {
     inner: A,
@@ -122,7 +122,23 @@ unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Counted<A> {
     }
 }
 
-impl<A: DeviceAlloc<Memory = Words>> HeapStats for Counted<A> {
+// SAFETY: the inner allocator resets; it leaves the counters at zero.
+unsafe impl<A: Reset<Memory = Words>> Reset for Counted<A> {
+    #[inline(always)]
+    unsafe fn reset(self, index: u32, count: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.inner.reset(index, count) }
+    }
+}
+
+impl<A: HeapStats<Memory = Words>> HeapStats for Counted<A> {
+    #[inline(always)]
+    fn usage(self, index: u32, count: u32) -> HeapUsage {
+        self.inner.usage(index, count)
+    }
+}
+
+impl<A: DeviceAlloc<Memory = Words>> HeapCounters for Counted<A> {
     fn counts(self) -> HeapCounts {
         let words = self.inner.memory();
         let mut counts = HeapCounts {

@@ -342,6 +342,14 @@ impl HeapMemory for Words {
                 .on_free(&slot.info, base, ptr.byte_offset(), bytes);
         }
     }
+    #[inline(always)]
+    fn note_reset(self) {
+        if let Some(slot) = current()
+            && slot.tracks_blocks
+        {
+            slot.simt().on_reset(self.base as usize);
+        }
+    }
 }
 
 /// A word of a slice that lanes change at the same time.

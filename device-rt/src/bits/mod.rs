@@ -27,6 +27,14 @@ pub const fn nth_set(word: u32, rank: u32) -> u32 {
     select(word.count_ones() <= rank, 32, position)
 }
 
+/// How many of `total` things, dealt out one by one to `count` lanes in turn, lane `index` gets.
+#[inline(always)]
+pub const fn share(total: u32, index: u32, count: u32) -> u32 {
+    let behind = total.wrapping_sub(index).wrapping_sub(1);
+    let rounds = behind / select(count == 0, 1, count);
+    select(index < total, rounds.wrapping_add(1), 0)
+}
+
 /// The lowest `count` bits of a word; all of them for 32 and more.
 #[inline(always)]
 pub const fn low_mask(count: u32) -> u32 {
@@ -50,6 +58,19 @@ mod tests {
 
     fn words() -> impl Iterator<Item = u32> {
         (0..2000u32).map(|i| (crate::sync::hash(i) & crate::sync::hash(i ^ 0xabcd)) | (i % 3))
+    }
+
+    #[test]
+    fn shares_are_all_there_is() {
+        for (total, count) in [(0, 1), (1, 1), (7, 3), (3, 7), (64, 8), (5, u32::MAX)] {
+            let mut seen = vec![0; total as usize];
+            for index in 0..count.min(100) {
+                for i in 0..share(total, index, count) {
+                    seen[(index + i * count) as usize] += 1;
+                }
+            }
+            assert_eq!(seen, vec![1; total as usize], "{total} for {count}");
+        }
     }
 
     #[test]

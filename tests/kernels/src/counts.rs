@@ -1,11 +1,11 @@
 //! Statistics as a kernel reads them.
 
-use warpheap_rt::api::HeapStats;
+use warpheap_rt::api::HeapCounters;
 use warpheap_rt::device::*;
 
 /// Reads the counts from inside a kernel: mallocs, then frees.
 #[kernel(allocators = Counted<all>)]
-pub fn read_counts<A: HeapStats>(heap: Heap<A>, counts: &mut [u32]) {
+pub fn read_counts<A: HeapCounters>(heap: Heap<A>, counts: &mut [u32]) {
     if thread::index() == 0 {
         let found = heap.allocator().counts();
         counts[0] = found.mallocs;

@@ -12,6 +12,7 @@
 //! | [`workgroup`] | the calls that a block of lanes makes together |
 //! | [`vectors`] | growing vectors, and vectors of vectors |
 //! | [`counts`] | statistics as a kernel reads them |
+//! | [`whole`] | what concerns a whole heap: freeing everything, what is in use |
 //! | [`errors`] | kernels that return errors |
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
 
@@ -22,6 +23,7 @@ pub mod pattern;
 pub mod program;
 pub mod vectors;
 pub mod warp;
+pub mod whole;
 pub mod workgroup;
 
 warpheap_rt::device_module!();

@@ -12,6 +12,7 @@
 //! | [`random`] | random programs |
 //! | [`counted`] | `Counted` and statistics read in kernels |
 //! | [`pools`] | pools: bad sizes, statistics |
+//! | [`whole`] | what kernels do with a whole heap (of allocators that have it) |
 //! | [`launches`] | launches: errors of kernels, bad shapes (of no allocator) |
 //! | [`explore`] | programs under schedules that the emulator explores (emulator only) |
 
@@ -26,6 +27,7 @@ pub mod random;
 pub mod resize;
 pub mod vectors;
 pub mod warp;
+pub mod whole;
 pub mod workgroup;
 
 use warpheap_api::header;

@@ -1,13 +1,15 @@
 //! Random programs.
 
-use super::{ROOMY, Subject};
-use crate::heap::{Failures, check, free, op, realloc};
+use super::{ROOMY, Subject, tight};
+use crate::heap::{Failures, check, free, malloc, op, realloc};
 use crate::{Site, TestHeap};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
 use warpheap_api::host::BackendKind;
-use warpheap_test_kernels::program::{ARRAY, CALLOC, MALLOC, Op};
+use warpheap_test_kernels::program::{ARRAY, CALLOC, MALLOC, OK, Op};
 
 /// Slots of each lane.
 const EACH: usize = 4;
@@ -78,5 +80,57 @@ pub fn programs<A: Subject>(site: &Site) {
     };
     if let Err(failure) = TestRunner::new(config).run(&program(), run) {
         panic!("{} on {}: {failure}", A::NAME, site.device.info().name);
+    }
+}
+
+/// Rounds of each lane in [`churn`], in each launch.
+const ROUNDS: usize = 15;
+
+/// Largest block of [`churn`].
+const LARGEST: u64 = 3 << 10;
+
+/// Many lanes free and allocate mixed sizes in their slots, in two launches, on a heap that does not have
+/// room for all they ask for: some requests fail, nothing overlaps or is damaged, and once
+/// everything is freed the heap is empty.
+pub fn churn<A: Subject>(site: &Site) {
+    let lanes = site.many_lanes().min(2048);
+    let slots = lanes * EACH;
+    let bytes = tight::<A>() + slots as u64 * LARGEST / 8;
+    let mut heap = TestHeap::<A>::new(site, bytes, slots);
+    let mut dice = SmallRng::seed_from_u64(0x5eed);
+    let (mut served, mut failed) = (0, 0);
+    for turn in 0..2 {
+        let program: Vec<Vec<Op>> = (0..lanes)
+            .map(|lane| {
+                // In the second launch every lane has the slots of another lane.
+                let first = (lane + turn * 7) % lanes * EACH;
+                let mut ops = Vec::new();
+                for _ in 0..ROUNDS {
+                    let slot = first + dice.random_range(0..EACH);
+                    let most = [64, 512, LARGEST][dice.random_range(0..3)];
+                    // An empty slot stays as it is.
+                    ops.extend([free(slot), malloc(slot, dice.random_range(0..=most))]);
+                }
+                ops
+            })
+            .collect();
+        let outcomes = heap.run(&program, Failures::Any);
+        let actions = program.iter().flatten().zip(outcomes.iter().flatten());
+        for (_, outcome) in actions.filter(|(op, _)| op.kind == MALLOC) {
+            served += u32::from(outcome.code == OK);
+            failed += u32::from(outcome.code != OK);
+        }
+        heap.check_all();
+    }
+    assert!(failed > 0, "the heap is too large for this test");
+    if A::CAPS.frees {
+        assert!(
+            served > failed,
+            "{}: {served} requests served, {failed} failed",
+            A::NAME
+        );
+        heap.free_all(&heap.taken(), 90);
+        let usage = heap.pool.stats().expect("stats").usage;
+        assert_eq!(usage.used_bytes, 0, "all blocks were freed: {usage:?}");
     }
 }

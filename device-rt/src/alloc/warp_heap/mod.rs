@@ -15,15 +15,19 @@
 //! | `chunk` | getting a hold on a chunk, and giving one another use |
 //! | `units`, `run` | blocks larger than those of slabs |
 //! | `release` | free |
+//! | `reset` | freeing everything at once |
+//! | `stats` | what is in use, for kernels |
 
 mod chunk;
 mod class;
 mod geometry;
 mod quick;
 mod release;
+mod reset;
 mod run;
 mod search;
 mod state;
+mod stats;
 mod units;
 
 pub(crate) use class::Class;

@@ -54,6 +54,8 @@ pub trait Simt {
     /// A block of a heap at `base`, at byte `offset`, is about to be freed. Only called if the
     /// slot asks for it.
     fn on_free(&self, lane: &LaneInfo, base: usize, offset: u64, bytes: u64);
+    /// All blocks of a heap at `base` are freed at once. Only called if the slot asks for it.
+    fn on_reset(&self, base: usize);
 }
 
 /// What a running lane needs at hand.
@@ -62,7 +64,7 @@ pub struct LaneSlot {
     pub info: LaneInfo,
     /// Call [`Simt::schedule`] before every atomic operation.
     pub schedules: bool,
-    /// Call [`Simt::on_malloc`] and [`Simt::on_free`].
+    /// Call [`Simt::on_malloc`], [`Simt::on_free`] and [`Simt::on_reset`].
     pub tracks_blocks: bool,
     /// The emulator.
     pub simt: *const dyn Simt,
