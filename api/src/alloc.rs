@@ -52,6 +52,11 @@ pub unsafe trait DeviceAlloc: Copy + 'static {
     /// What this allocator can do.
     const CAPS: Caps;
 
+    /// Most registers of a lane with which kernels that do little beside allocating run fastest on
+    /// devices that have to be told (CUDA); see `max_registers` of the attribute `#[kernel]`. 255 for no
+    /// such number.
+    const LEAN_REGISTERS: u32 = 255;
+
     /// The memory of the heap.
     fn memory(self) -> Self::Memory;
 

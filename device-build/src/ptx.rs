@@ -74,7 +74,9 @@ fn with_registers(ptx: &str) -> String {
             text.push_str(&std::mem::take(&mut entry));
         }
         if let Some(at) = line.find(REGISTERS_MARK) {
-            number = Some(line[at + REGISTERS_MARK.len()..].trim());
+            let asked = line[at + REGISTERS_MARK.len()..].trim();
+            // What every lane may have anyway.
+            number = Some(asked).filter(|&asked| asked != "255");
             continue;
         }
         entry.push_str(line);

@@ -35,9 +35,10 @@ use syn::parse_macro_input;
 /// `allocators = [ScatterAlloc, Counted<Bump>]`.
 ///
 /// `max_registers = 32`, also behind the allocators, is the most registers that a lane of this kernel has
-/// on CUDA; it means nothing elsewhere. With 32 or fewer as many warps as possible are on a
-/// multiprocessor, which is what a kernel wants that does little beside allocating; one that computes
-/// much would store values in memory for lack of registers.
+/// on CUDA; it means nothing elsewhere. `max_registers = lean` is for kernels that do little beside
+/// allocating: the number that suits the allocator, `DeviceAlloc::LEAN_REGISTERS`. With 32 or fewer as
+/// many warps as possible are on a multiprocessor; a kernel that computes much would store values in
+/// memory for lack of registers.
 ///
 /// On the host it becomes a method of the crate's `Kernels` (see `device_module!`): the pool if there
 /// is one, then the `LaunchConfig`, then the other arguments in order: a `&DeviceVec<T>` for a slice,

@@ -1,14 +1,14 @@
 //! One request per lane, each lane keeping the handle of its block in a slice.
 //!
 //! Sizes are arguments and not constants: what an allocator computes from a size counts. Kernels that do
-//! nothing else want as many warps at a time as there can be: 32 registers a lane on CUDA.
+//! nothing else are compiled for the number of registers that their allocator likes best.
 
 use crate::mix::Mix;
 use warpheap_rt::device::*;
 
 /// Lane `i` allocates `size` bytes and stores the handle in `blocks[i]`, the null handle if there was
 /// none. Lanes call by themselves.
-#[kernel(allocators = all, max_registers = 32)]
+#[kernel(allocators = all, max_registers = lean)]
 pub fn malloc<A: DeviceAlloc>(
     heap: Heap<A>,
     blocks: &mut [DevicePtr<u8>],
@@ -23,7 +23,7 @@ pub fn malloc<A: DeviceAlloc>(
 }
 
 /// Lane `i` frees `blocks[i]`, of `size` bytes. Lanes call by themselves.
-#[kernel(allocators = all, max_registers = 32)]
+#[kernel(allocators = all, max_registers = lean)]
 pub fn free<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], size: u32) {
     let i = thread::index() as usize;
     if i < blocks.len() {
@@ -34,7 +34,7 @@ pub fn free<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], size: u32) 
 }
 
 /// Like [`malloc`], the lanes of a warp together.
-#[kernel(allocators = all, max_registers = 32)]
+#[kernel(allocators = all, max_registers = lean)]
 pub fn malloc_warp<A: DeviceAlloc>(
     heap: Heap<A>,
     blocks: &mut [DevicePtr<u8>],
@@ -50,7 +50,7 @@ pub fn malloc_warp<A: DeviceAlloc>(
 }
 
 /// Like [`free`], the lanes of a warp together.
-#[kernel(allocators = all, max_registers = 32)]
+#[kernel(allocators = all, max_registers = lean)]
 pub fn free_warp<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], size: u32) {
     let i = thread::index() as usize;
     if i < blocks.len() {
@@ -60,7 +60,7 @@ pub fn free_warp<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], size: 
 }
 
 /// Like [`malloc`], each lane the size of its request of `mix`.
-#[kernel(allocators = all, max_registers = 32)]
+#[kernel(allocators = all, max_registers = lean)]
 pub fn malloc_mixed<A: DeviceAlloc>(
     heap: Heap<A>,
     blocks: &mut [DevicePtr<u8>],
@@ -75,7 +75,7 @@ pub fn malloc_mixed<A: DeviceAlloc>(
 }
 
 /// Like [`free`], for blocks of [`malloc_mixed`].
-#[kernel(allocators = all, max_registers = 32)]
+#[kernel(allocators = all, max_registers = lean)]
 pub fn free_mixed<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], mix: Mix) {
     let i = thread::index() as usize;
     if i < blocks.len() {
@@ -86,7 +86,7 @@ pub fn free_mixed<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], mix: 
 }
 
 /// Like [`malloc_mixed`], the lanes of a warp together.
-#[kernel(allocators = all, max_registers = 32)]
+#[kernel(allocators = all, max_registers = lean)]
 pub fn malloc_mixed_warp<A: DeviceAlloc>(
     heap: Heap<A>,
     blocks: &mut [DevicePtr<u8>],
@@ -103,7 +103,7 @@ pub fn malloc_mixed_warp<A: DeviceAlloc>(
 }
 
 /// Like [`free_mixed`], the lanes of a warp together.
-#[kernel(allocators = all, max_registers = 32)]
+#[kernel(allocators = all, max_registers = lean)]
 pub fn free_mixed_warp<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], mix: Mix) {
     let i = thread::index() as usize;
     if i < blocks.len() {

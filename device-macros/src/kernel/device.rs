@@ -4,7 +4,7 @@
 //! it would warn of `target_arch = "spirv"`, which their compiler has not heard of.
 
 use super::LAYOUT_VERSION;
-use super::parse::{Entry, Kernel, Kind};
+use super::parse::{Entry, Kernel, Kind, Registers};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
@@ -105,9 +105,18 @@ fn nvptx(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
     let body = addressed_body(kernel, entry, rt, offsets);
     // PTX has a directive for it, which no Rust attribute makes: the builder puts it where this line of
     // assembly, a comment, stands in the kernel's body.
-    let registers = kernel.registers.as_ref().map(|registers| {
-        let line = format!("// warpheap: max_registers {registers}");
-        quote!(unsafe { ::core::arch::asm!(#line) };)
+    let registers = match (&kernel.registers, &entry.allocator) {
+        (Some(Registers::Number(number)), _) => Some(quote!(#number)),
+        (Some(Registers::Lean), Some(allocator)) => {
+            Some(quote!(<#allocator as #rt::api::DeviceAlloc>::LEAN_REGISTERS))
+        }
+        _ => None,
+    };
+    let registers = registers.map(|number| {
+        quote! {
+            // SAFETY: a comment does nothing.
+            unsafe { ::core::arch::asm!("// warpheap: max_registers {}", const #number) };
+        }
     });
     quote! {
         #rt::__on_cuda! {

@@ -13,7 +13,7 @@ use syn::{
 /// The arguments of the attribute.
 pub struct Options {
     allocators: Option<Allocators>,
-    registers: Option<LitInt>,
+    registers: Option<Registers>,
 }
 
 enum Allocators {
@@ -56,11 +56,24 @@ fn unknown(key: &Ident) -> Error {
     )
 }
 
-/// Registers of a lane on CUDA.
-fn registers(input: ParseStream) -> Result<LitInt> {
+/// Most registers of a lane on CUDA.
+pub enum Registers {
+    Number(LitInt),
+    /// What the kernel's allocator runs fastest with.
+    Lean,
+}
+
+fn registers(input: ParseStream) -> Result<Registers> {
+    if input.peek(Ident) {
+        let word: Ident = input.parse()?;
+        return match word == "lean" {
+            true => Ok(Registers::Lean),
+            false => Err(Error::new_spanned(word, "write a number or `lean`")),
+        };
+    }
     let number: LitInt = input.parse()?;
     match number.base10_parse::<u32>() {
-        Ok(16..=255) => Ok(number),
+        Ok(16..=255) => Ok(Registers::Number(number)),
         _ => Err(Error::new_spanned(number, "a lane has 16 to 255 registers")),
     }
 }
@@ -126,7 +139,7 @@ pub struct Kernel {
     pub function: ItemFn,
     pub parameters: Vec<Parameter>,
     /// Most registers of a lane on CUDA.
-    pub registers: Option<LitInt>,
+    pub registers: Option<Registers>,
     allocators: Option<Allocators>,
 }
 

@@ -66,6 +66,7 @@ unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Counted<A> {
     type Memory = Words;
     const NAME: &'static str = A::NAME;
     const CAPS: Caps = A::CAPS;
+    const LEAN_REGISTERS: u32 = A::LEAN_REGISTERS;
 
     #[inline(always)]
     fn memory(self) -> Words {

@@ -3,8 +3,8 @@
 use crate::alloc::WarpHeap;
 use crate::alloc::warp_heap::{
     CHUNK_SHIFTS, Class, DIRECTORY_WORD, FREE, Geometry, PARAM_CHUNKS, PARAM_DATA, PARAM_ENTRIES,
-    PARAM_ENTRY_WORDS, PARAM_SHIFT, PARAM_SLOTS, RUN, RUN_HEAD, SLAB_CLASSES, Tables, UNITS,
-    count_of, entry_words, is_idle, tag_for, tag_of,
+    PARAM_ENTRY_WORDS, PARAM_ROOM, PARAM_SHIFT, PARAM_SLOTS, RUN, RUN_HEAD, SLAB_CLASSES, Tables,
+    UNITS, count_of, entry_words, is_idle, tag_for, tag_of,
 };
 use std::vec;
 use warpheap_api::abi::HEAP_PARAMS;
@@ -86,6 +86,7 @@ impl HostAlloc for WarpHeap {
         params[PARAM_ENTRIES] = tables.entries;
         params[PARAM_ENTRY_WORDS] = entry_words(shift);
         params[PARAM_SLOTS] = tables.slots;
+        params[PARAM_ROOM] = (shift + tables.slots.ilog2()).saturating_sub(6);
         Ok(HeapPlan {
             params,
             fills: [Fill {
@@ -116,7 +117,8 @@ impl HostAlloc for WarpHeap {
             let part = &mut part[..(geometry.chunks - chunk).min(256) as usize * entry];
             heap.read(geometry.state_word(chunk) as u64, part)?;
             for entry in part.chunks_exact(entry) {
-                let (state, bits) = (entry[0], &entry[entry.len() - (1 << (shift - 5))..]);
+                let (state, heads) = (entry[0], entry[1]);
+                let bits = &entry[entry.len() - (1 << (shift - 5))..];
                 let (tag, count) = (tag_of(state), count_of(state));
                 let mut add = |block, live: u32, used: u64| {
                     usage.add(block, live as u64, used, chunk_bytes);
@@ -133,7 +135,7 @@ impl HostAlloc for WarpHeap {
                     add(block, (tag == RUN_HEAD) as u32, chunk_bytes);
                 } else if tag == UNITS {
                     let used = count.min(32) as u64 * unit_bytes;
-                    add(BlockSize::Parts(unit_bytes), bits[1].count_ones(), used);
+                    add(BlockSize::Parts(unit_bytes), heads.count_ones(), used);
                     most_units = most_units.max(longest(!bits[0]));
                 } else if (tag_for(0)..=tag_for(SLAB_CLASSES - 1)).contains(&tag) {
                     let class = Class::from_index(tag - tag_for(0), shift);

@@ -82,8 +82,7 @@ impl WarpHeap {
         let slab = tag <= tag_for(SLAB_CLASSES - 1);
         let index = select(slab, tag.wrapping_sub(1), 0);
         let class = Class::from_index(index, self.geometry.chunk_shift());
-        // A chunk of units: taken units, and where blocks begin.
-        select(slab, class.words(), 2)
+        select(slab, class.words(), 1)
     }
 
     /// Gives back what was held and not used.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | header | |
 //! | directory | a row per class: for each slot the chunk that warps of this slot use, plus one; 0: none |
-//! | entries | per chunk: its state, in a sector of its own, and a bit per granule, set for a block that is taken. The first word of a chunk of units has the units, the second the units at which blocks begin |
+//! | entries | per chunk: its state, in a sector of its own, and a bit per granule, set for a block that is taken. In a chunk of units the first word has the units |
 //! | chunks | |
 //!
 //! States lie far apart because atomics on words that lie together meet in one slice of the cache: with
@@ -25,6 +25,9 @@ pub(crate) const PARAM_ENTRIES: usize = 3;
 pub(crate) const PARAM_ENTRY_WORDS: usize = 4;
 /// Parameter: slots of a row of the directory, a power of two.
 pub(crate) const PARAM_SLOTS: usize = 5;
+/// Parameter: two to this power is the number of lanes of a launch of which each warp may have a block of
+/// every size for itself without rows meeting; see [`Geometry::home`].
+pub(crate) const PARAM_ROOM: usize = 6;
 
 /// First word of the directory.
 pub(crate) const DIRECTORY_WORD: u32 = header::HEADER_WORDS as u32;
@@ -72,6 +75,7 @@ pub(crate) struct Geometry {
     entries: u32,
     entry_words: u32,
     slots: u32,
+    pub room_log: u32,
 }
 
 impl Geometry {
@@ -84,6 +88,7 @@ impl Geometry {
             entries: params[PARAM_ENTRIES],
             entry_words: params[PARAM_ENTRY_WORDS],
             slots: params[PARAM_SLOTS],
+            room_log: params[PARAM_ROOM],
         }
     }
 
@@ -129,16 +134,17 @@ impl Geometry {
         (self.entries + chunk * self.entry_words) as usize
     }
 
+    /// The word beside a chunk's state: in a chunk of units the sum of a bit for each place where a block
+    /// begins. Added and subtracted, so that it does not matter which of two that meet comes first.
+    #[inline(always)]
+    pub const fn heads_word(self, chunk: u32) -> usize {
+        self.state_word(chunk) + 1
+    }
+
     /// The first word of a chunk's bits.
     #[inline(always)]
     pub const fn bits_word(self, chunk: u32) -> usize {
         self.state_word(chunk) + STATE_WORDS as usize
-    }
-
-    /// Two to this power is the number of slots of a row.
-    #[inline(always)]
-    pub const fn slots_log(self) -> u32 {
-        31 - self.slots.leading_zeros()
     }
 
     /// The slot with this number; there are others with the same.
@@ -153,12 +159,12 @@ impl Geometry {
         (DIRECTORY_WORD + row * self.slots + slot) as usize
     }
 
-    /// The chunk that a slot of a row takes if it is free. Slots side by side have chunks side by side.
-    /// Rows begin a thirty-second of the pool apart, those of large blocks first: they need more room
-    /// before the end of the pool.
+    /// The chunk that a slot of the row of blocks of this size takes if it is free. Slots side by side have
+    /// chunks side by side. Rows begin apart in proportion to the size of their blocks, so that launches
+    /// which allocate as many of each size fill rows that do not meet.
     #[inline(always)]
-    pub const fn home(self, row: u32, slot: u32) -> u32 {
-        let begin = ((31 - (row & 31)) * self.slots) >> 5;
+    pub const fn home(self, granules: u32, slot: u32) -> u32 {
+        let begin = (granules * 3 * (self.slots >> 2)) >> 8;
         self.wrapped(self.slot(begin + slot))
     }
 

@@ -33,7 +33,7 @@ mod units;
 pub(crate) use class::Class;
 pub(crate) use geometry::{
     CHUNK_SHIFTS, DIRECTORY_WORD, Geometry, PARAM_CHUNKS, PARAM_DATA, PARAM_ENTRIES,
-    PARAM_ENTRY_WORDS, PARAM_SHIFT, PARAM_SLOTS, Tables, entry_words,
+    PARAM_ENTRY_WORDS, PARAM_ROOM, PARAM_SHIFT, PARAM_SLOTS, Tables, entry_words,
 };
 pub(crate) use state::{
     FREE, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, is_idle, tag_for, tag_of,
@@ -155,6 +155,8 @@ unsafe impl DeviceAlloc for WarpHeap {
         max_align: MOST_ALIGN * 16,
         max_size: MOST_GRANULES as u64 * 16,
     };
+    // All warps that a multiprocessor can have; the quick way needs no more.
+    const LEAN_REGISTERS: u32 = 32;
 
     #[inline(always)]
     fn memory(self) -> Words {

@@ -86,10 +86,10 @@ impl WarpHeap {
     /// The slot of a lane's team, and the block in the slot's chunk.
     #[inline(always)]
     fn slot_of(self, class: Class, index: u32, count: u32) -> (u32, u32) {
-        // A warp has as many blocks of a class for itself as make a thirty-second of the pool for all warps
-        // of the launch, up to a word of bits: lanes that allocate again and again find free ones beside
+        // A warp has up to a word of blocks of a class for itself, as far as rows do not meet when all
+        // warps of the launch have as many: lanes that allocate again and again find free ones beside
         // those that they have.
-        let room = class.home_shift + self.geometry.slots_log();
+        let room = self.geometry.room_log;
         let lanes = least(log_up(thread::count()), room);
         let log = least(room - lanes, class.cell_shift);
         let needed = log_up(count);
@@ -105,7 +105,7 @@ impl WarpHeap {
     /// Reaches for `count` bits of the word at a team's place; which ones comes with the outcome.
     #[inline(always)]
     pub(super) fn attempt(self, class: Class, place: Place, count: u32) -> (Attempt, u32) {
-        let chunk = self.geometry.home(class.index, place.slot);
+        let chunk = self.geometry.home(class.granules, place.slot);
         let mut wanted = (u32::MAX >> (32 - count)) << place.bit;
         if count < 1 << class.cell_shift {
             // Some of the warp's blocks may be in use: a look is worth its time.
@@ -130,7 +130,7 @@ impl WarpHeap {
         let index = thread::index() + LANES_AHEAD;
         if index < thread::count() {
             let (slot, _) = self.slot_of(class, index, count);
-            let chunk = self.geometry.home(class.index, slot);
+            let chunk = self.geometry.home(class.granules, slot);
             let name = pack(tag_for(class.index), 0);
             let word = self.geometry.state_word(chunk);
             self.words.compare_exchange(word, FREE, name);

@@ -194,9 +194,6 @@ impl WarpHeap {
         if !taken & (got != 0) {
             words.fetch_and(bits, !got);
         }
-        if taken & (shape.whole == 0) {
-            words.fetch_or(bits + 1, 1);
-        }
         taken
     }
 
@@ -207,11 +204,14 @@ impl WarpHeap {
         let word = self.geometry.state_word(chunk);
         let bits = self.geometry.bits_word(chunk);
         if at < shape.whole {
-            self.words.fetch_sub(word, shape.state(at));
-        } else {
-            if shape.whole == 0 {
-                self.words.fetch_and(bits + 1, !1);
+            // With counts of teams that added theirs in vain it becomes a chunk of no units instead: who
+            // comes later could not tell it from one that is about to be named.
+            let state = shape.state(at);
+            if self.words.compare_exchange(word, state, FREE) != state {
+                self.words
+                    .fetch_add(word, pack(UNITS, 0).wrapping_sub(state));
             }
+        } else {
             self.words.fetch_and(bits, !low_mask(shape.tail));
             self.words.fetch_sub(word, shape.tail);
         }

@@ -95,7 +95,9 @@ impl WarpHeap {
             waits &= !served & !failed;
             pending = arch::ballot(lanes, waits);
         }
+        // As in the quick way: the lane that looked has the fence, the others meet it at the barrier.
         arch::acquire();
+        arch::warp_barrier(lanes);
         answer
     }
 
@@ -219,7 +221,8 @@ impl WarpHeap {
     }
 }
 
-/// A walk over all chunks, once; a second time if the first gave reason to doubt that there is nothing.
+/// A walk over all chunks, twice before it says that there is nothing: a chunk may look full while others
+/// add to its count in vain.
 pub(super) struct Walk {
     /// The chunk at which it began.
     pub start: u32,
@@ -247,7 +250,7 @@ impl Walk {
     /// Whether there is more to look at.
     #[inline(always)]
     pub fn goes_on(&mut self, chunks: u32) -> bool {
-        let again = (self.done >= chunks) & self.doubt & !self.second;
+        let again = (self.done >= chunks) & !self.second;
         self.second |= again;
         self.doubt &= !again;
         self.done = select(again, 0, self.done);

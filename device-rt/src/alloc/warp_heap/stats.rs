@@ -37,7 +37,7 @@ impl WarpHeap {
         let whole = 1 << geometry.chunk_shift();
         let state = self.words.load(geometry.state_word(chunk));
         // Where blocks of units begin; bits of blocks in a slab.
-        let heads = self.words.load(geometry.bits_word(chunk) + 1);
+        let heads = self.words.load(geometry.heads_word(chunk));
         let (tag, count) = (tag_of(state), count_of(state));
         let slab = (tag >= tag_for(0)) & (tag <= tag_for(SLAB_CLASSES - 1));
         let index = select(slab, tag.wrapping_sub(tag_for(0)), 0);

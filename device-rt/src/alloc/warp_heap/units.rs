@@ -8,10 +8,14 @@ use super::{Ask, Part, WarpHeap};
 use crate::arch;
 use crate::bits::low_mask;
 use crate::sync::hash;
-use warpheap_api::{HeapMemory, LaneMask, least, select};
+use warpheap_api::{AllocError, HeapMemory, LaneMask, least, select};
 
 /// Tries at the word of one chunk.
 const TRIES: u32 = 8;
+/// Instead of a place: there is none.
+const NO_PLACE: u32 = 32;
+/// Instead of a place: others were faster.
+const LOST: u32 = 33;
 
 impl WarpHeap {
     /// Units of a request that is too large for a slab.
@@ -22,10 +26,11 @@ impl WarpHeap {
         (ask.granules >> shift) + (part != 0) as u32
     }
 
-    /// Whether a request begins a chunk: it needs more than one, or is aligned to more than one.
+    /// Whether a request takes more than a chunk; one that is aligned to more does, since sizes are rounded
+    /// up to alignments.
     #[inline(always)]
     pub(super) fn is_run(self, ask: Ask) -> bool {
-        (self.units_of(ask) > 32) | (ask.align > 1 << self.geometry.chunk_shift())
+        self.units_of(ask) > 32
     }
 
     /// Alignment in units.
@@ -61,7 +66,7 @@ impl WarpHeap {
         let place = line(count) + rank;
         let slot = geometry.slot(place >> (5 - log));
         let bit = (place << log) & 31;
-        let chunk = geometry.home(UNITS, slot);
+        let chunk = geometry.home(geometry.most_in_slab(), slot);
         let at = geometry.state_word(chunk);
         let bits = geometry.bits_word(chunk);
         let wanted = low_mask(units) << bit;
@@ -80,7 +85,7 @@ impl WarpHeap {
         let held = tag_of(state) == UNITS;
         let granule = geometry.granule_of(chunk) + (bit << geometry.unit_shift());
         if held & (got == wanted) {
-            words.fetch_or(bits + 1, 1 << bit);
+            words.fetch_add(geometry.heads_word(chunk), 1 << bit);
             granule
         } else {
             words.fetch_and(bits, !got);
@@ -95,7 +100,7 @@ impl WarpHeap {
         let geometry = self.geometry;
         let units = self.units_of(ask);
         let slot = hash(arch::block_index());
-        let mut walk = Walk::new(geometry.home(UNITS, 0));
+        let mut walk = Walk::new(geometry.home(geometry.most_in_slab(), 0));
         let want = Want {
             tag: UNITS,
             // Chunks with so many units left, whether side by side or not.
@@ -108,6 +113,7 @@ impl WarpHeap {
             if chunk != u32::MAX {
                 if self.hold(lanes, chunk, UNITS, units) {
                     found = self.claim_units(lanes, chunk, units, self.align_units(ask));
+                    walk.doubt |= found.code != 0;
                 } else {
                     walk.doubt = true;
                 }
@@ -123,19 +129,20 @@ impl WarpHeap {
         let words = self.words;
         let bits = self.geometry.bits_word(chunk);
         let leads = arch::lane() == lanes.first();
-        let mut place = 32;
+        let mut place = LOST;
         if leads {
             let mut tries = 0;
-            while (place == 32) & (tries < TRIES) {
+            while (place == LOST) & (tries < TRIES) {
                 let free = !words.load(bits);
                 let starts = starts_of(free, units) & aligned_places(align);
                 let at = starts.trailing_zeros();
-                tries = select(starts == 0, TRIES, tries + 1);
+                place = select(starts == 0, NO_PLACE, LOST);
+                tries += 1;
                 if starts != 0 {
                     let wanted = low_mask(units) << at;
                     let got = wanted & !words.fetch_or(bits, wanted);
                     if got == wanted {
-                        words.fetch_or(bits + 1, 1 << at);
+                        words.fetch_add(self.geometry.heads_word(chunk), 1 << at);
                         place = at;
                     } else {
                         words.fetch_and(bits, !got);
@@ -144,14 +151,14 @@ impl WarpHeap {
             }
         }
         let place = self.tell(lanes, place);
-        let found = place != 32;
+        let found = place < 32;
         self.let_go(lanes, chunk, select(found, 0, units));
         let offset = (place & 31) << self.geometry.unit_shift();
         Part {
             base: self.geometry.granule_of(chunk) + offset,
             mask: found as u32,
             stride: 0,
-            code: 0,
+            code: select(place == LOST, AllocError::Contended.code(), 0),
         }
     }
 
@@ -162,7 +169,7 @@ impl WarpHeap {
         let chunk = geometry.chunk_of(granule);
         let place = geometry.offset_of(granule) >> geometry.unit_shift();
         let bits = geometry.bits_word(chunk);
-        words.fetch_and(bits + 1, !(1 << place));
+        words.fetch_sub(geometry.heads_word(chunk), 1 << place);
         words.fetch_and(bits, !(low_mask(units) << place));
         words.fetch_sub(geometry.state_word(chunk), units);
     }
