@@ -86,7 +86,7 @@ impl HostAlloc for WarpHeap {
         params[PARAM_ENTRIES] = tables.entries;
         params[PARAM_ENTRY_WORDS] = entry_words(shift);
         params[PARAM_SLOTS] = tables.slots;
-        params[PARAM_ROOM] = (shift + tables.slots.ilog2()).saturating_sub(6);
+        params[PARAM_ROOM] = (shift + tables.slots.ilog2()).saturating_sub(8);
         Ok(HeapPlan {
             params,
             fills: [Fill {

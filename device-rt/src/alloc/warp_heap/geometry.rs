@@ -25,8 +25,8 @@ pub(crate) const PARAM_ENTRIES: usize = 3;
 pub(crate) const PARAM_ENTRY_WORDS: usize = 4;
 /// Parameter: slots of a row of the directory, a power of two.
 pub(crate) const PARAM_SLOTS: usize = 5;
-/// Parameter: two to this power is the number of lanes of a launch of which each warp may have a block of
-/// every size for itself without rows meeting; see [`Geometry::home`].
+/// Parameter: two to this power, over the number of lanes of a launch, is the number of places that teams
+/// may have without rows meeting; see [`Geometry::home`].
 pub(crate) const PARAM_ROOM: usize = 6;
 
 /// First word of the directory.
@@ -147,10 +147,11 @@ impl Geometry {
         self.state_word(chunk) + STATE_WORDS as usize
     }
 
-    /// The slot with this number; there are others with the same.
+    /// The slot with this number of those of teams with 2^`log` places, 3 to 5: a quarter of all, half of
+    /// all, and all from the first one; there are others with the same.
     #[inline(always)]
-    pub const fn slot(self, number: u32) -> u32 {
-        number & (self.slots - 1)
+    pub const fn slot(self, number: u32, log: u32) -> u32 {
+        (number + (self.slots >> (5 - log))) & (self.slots - 1)
     }
 
     /// The directory's word for a slot.
@@ -159,13 +160,13 @@ impl Geometry {
         (DIRECTORY_WORD + row * self.slots + slot) as usize
     }
 
-    /// The chunk that a slot of the row of blocks of this size takes if it is free. Slots side by side have
-    /// chunks side by side. Rows begin apart in proportion to the size of their blocks, so that launches
-    /// which allocate as many of each size fill rows that do not meet.
+    /// The chunk that a slot takes if it is free, of the row of blocks of this size. Slots side by side have
+    /// chunks side by side. Rows begin apart in proportion to what teams with 2^`log` places of such blocks
+    /// take, so that launches which allocate as many of each size fill rows that do not meet.
     #[inline(always)]
-    pub const fn home(self, granules: u32, slot: u32) -> u32 {
-        let begin = (granules * 3 * (self.slots >> 2)) >> 8;
-        self.wrapped(self.slot(begin + slot))
+    pub const fn home(self, granules: u32, slot: u32, log: u32) -> u32 {
+        let begin = (granules * 3 * (self.slots >> 2)) >> (11 - log);
+        self.wrapped((begin + slot) & (self.slots - 1))
     }
 
     /// A chunk's number less the number of chunks, if it is not less than that; below twice that.

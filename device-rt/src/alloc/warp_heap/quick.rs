@@ -36,6 +36,8 @@ pub(super) struct Place {
     pub word: u32,
     /// First bit in that word.
     pub bit: u32,
+    /// Two to this power is the number of places of the team.
+    pub log: u32,
 }
 
 /// What came of the first attempt of a team.
@@ -64,6 +66,9 @@ const fn log_up(count: u32) -> u32 {
     32 - (count - 1).leading_zeros()
 }
 
+/// Two to this power is the least number of places of a team.
+const LEAST_LOG: u32 = 3;
+
 /// Where the `count` places of this warp begin in a line of places of all warps.
 #[inline(always)]
 pub(super) fn line(count: u32) -> u32 {
@@ -75,29 +80,32 @@ impl WarpHeap {
     /// some of them.
     #[inline(always)]
     pub(super) fn place(self, class: Class, count: u32) -> Place {
-        let (slot, block) = self.slot_of(class, thread::index(), count);
+        // In small launches a warp has up to a word of blocks of a class for itself, in large ones less, so
+        // that rows do not meet: lanes that allocate again and again find free ones beside those that
+        // they have.
+        let room = self.geometry.room_log;
+        let width = least(arch::warp_width().trailing_zeros(), 5);
+        let lanes = least(log_up(thread::count()) + 5 - width, room);
+        let log = least(room - lanes, 5);
+        let log = select(log > LEAST_LOG, log, LEAST_LOG);
+        let needed = log_up(count);
+        let log = least(select(needed > log, needed, log), class.cell_shift);
+        let (slot, block) = self.slot_of(class, thread::index(), log);
         Place {
             slot,
             word: block >> 5,
             bit: block & 31,
+            log,
         }
     }
 
-    /// The slot of a lane's team, and the block in the slot's chunk.
+    /// The slot of a lane's team with 2^`log` places, and the block in the slot's chunk.
     #[inline(always)]
-    fn slot_of(self, class: Class, index: u32, count: u32) -> (u32, u32) {
-        // A warp has up to a word of blocks of a class for itself, as far as rows do not meet when all
-        // warps of the launch have as many: lanes that allocate again and again find free ones beside
-        // those that they have.
-        let room = self.geometry.room_log;
-        let lanes = least(log_up(thread::count()), room);
-        let log = least(room - lanes, class.cell_shift);
-        let needed = log_up(count);
-        let log = select(needed > log, needed, log);
+    fn slot_of(self, class: Class, index: u32, log: u32) -> (u32, u32) {
         let cell = index >> least(arch::warp_width().trailing_zeros(), class.cell_shift);
         let place = cell << log;
         (
-            self.geometry.slot(place >> class.home_shift),
+            self.geometry.slot(place >> class.home_shift, log),
             place & ((1 << class.home_shift) - 1),
         )
     }
@@ -105,7 +113,7 @@ impl WarpHeap {
     /// Reaches for `count` bits of the word at a team's place; which ones comes with the outcome.
     #[inline(always)]
     pub(super) fn attempt(self, class: Class, place: Place, count: u32) -> (Attempt, u32) {
-        let chunk = self.geometry.home(class.granules, place.slot);
+        let chunk = self.geometry.home(class.granules, place.slot, place.log);
         let mut wanted = (u32::MAX >> (32 - count)) << place.bit;
         if count < 1 << class.cell_shift {
             // Some of the warp's blocks may be in use: a look is worth its time.
@@ -118,7 +126,7 @@ impl WarpHeap {
         }
         let (attempt, first) = self.reach(class, place, chunk, wanted, count);
         if first {
-            self.open_ahead(class, count);
+            self.open_ahead(class, place.log);
         }
         (attempt, wanted)
     }
@@ -126,11 +134,11 @@ impl WarpHeap {
     /// Names the chunk that lanes will use that run when the calling one is done, if the launch has so
     /// many. They do not wait for the name then, as those do that run together with who names it.
     #[inline(always)]
-    fn open_ahead(self, class: Class, count: u32) {
+    fn open_ahead(self, class: Class, log: u32) {
         let index = thread::index() + LANES_AHEAD;
         if index < thread::count() {
-            let (slot, _) = self.slot_of(class, index, count);
-            let chunk = self.geometry.home(class.granules, slot);
+            let (slot, _) = self.slot_of(class, index, log);
+            let chunk = self.geometry.home(class.granules, slot, log);
             let name = pack(tag_for(class.index), 0);
             let word = self.geometry.state_word(chunk);
             self.words.compare_exchange(word, FREE, name);

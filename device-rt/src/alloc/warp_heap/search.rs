@@ -65,6 +65,7 @@ impl WarpHeap {
             let align = arch::shuffle(lanes, ask.align, first);
             let slot = arch::shuffle(lanes, place.slot, first);
             let word = arch::shuffle(lanes, place.word, first);
+            let log = arch::shuffle(lanes, place.log, first);
             let theirs = Ask {
                 granules,
                 align,
@@ -77,7 +78,12 @@ impl WarpHeap {
             let found = if their_slab {
                 let wanted = least(team.count(), 32);
                 {
-                    let place = Place { slot, word, bit: 0 };
+                    let place = Place {
+                        slot,
+                        word,
+                        bit: 0,
+                        log,
+                    };
                     self.find_blocks(lanes, their_class, place, wanted)
                 }
             } else {
@@ -112,7 +118,7 @@ impl WarpHeap {
             entry = words.load(slot_word);
         }
         let entry = self.tell(lanes, entry);
-        let home = geometry.home(class.index, place.slot);
+        let home = geometry.home(class.granules, place.slot, place.log);
         let mut walk = Walk::new(select(entry == 0, home, entry.wrapping_sub(1)));
         let want = Want {
             tag: tag_for(class.index),

@@ -64,9 +64,9 @@ impl WarpHeap {
         // Places of a power of two of units.
         let log = 32 - (units - 1).leading_zeros();
         let place = line(count) + rank;
-        let slot = geometry.slot(place >> (5 - log));
+        let slot = geometry.slot(place >> (5 - log), 5);
         let bit = (place << log) & 31;
-        let chunk = geometry.home(geometry.most_in_slab(), slot);
+        let chunk = geometry.home(geometry.most_in_slab(), slot, 5);
         let at = geometry.state_word(chunk);
         let bits = geometry.bits_word(chunk);
         let wanted = low_mask(units) << bit;
@@ -100,7 +100,7 @@ impl WarpHeap {
         let geometry = self.geometry;
         let units = self.units_of(ask);
         let slot = hash(arch::block_index());
-        let mut walk = Walk::new(geometry.home(geometry.most_in_slab(), 0));
+        let mut walk = Walk::new(geometry.home(geometry.most_in_slab(), 0, 5));
         let want = Want {
             tag: UNITS,
             // Chunks with so many units left, whether side by side or not.
