@@ -1,12 +1,12 @@
 //! What only WarpHeap promises: little waste by its size classes, chunks that serve any size once they are
 //! empty, blocks as large as the pool, dense heaps, and its setting.
 
-use warpheap_api::host::{DeviceError, HostAlloc, PlanError, Pool};
+use warpheap_api::host::{DeviceError, DeviceVec, HostAlloc, LaunchConfig, PlanError, Pool};
 use warpheap_api::{AllocError, DevicePtr, Layout, layout};
 use warpheap_rt::alloc::WarpHeap;
 use warpheap_rt::host::WarpHeapConfig;
 use warpheap_tests::heap::{Failures, malloc, realloc};
-use warpheap_tests::{Site, TestHeap};
+use warpheap_tests::{Site, TestHeap, suite};
 
 const POOL: u64 = 4 << 20;
 
@@ -277,5 +277,40 @@ fn a_fresh_heap_is_filled_densely() {
                 "width {width}, {size} bytes: {range} for {asked}"
             );
         }
+    }
+}
+
+#[test]
+fn a_count_of_more_than_there_is_shows_as_what_there_is() {
+    let site = Site::host(8);
+    let chunk = 64u32 << 10;
+    let pool: Pool<WarpHeap> = site
+        .device
+        .reserve_with(POOL, &with_chunks(Some(chunk)))
+        .expect("a heap");
+    // The word of the first chunk, as it is while many reach for what is left: a slab of blocks of one
+    // granule, a chunk of units.
+    let entries = pool.raw().params[3] as u64 * 4;
+    for tag in [1u32, 41] {
+        let state = tag << 24 | 100_000;
+        let buffer = &pool.raw().buffer;
+        buffer.write(entries, &state.to_ne_bytes()).expect("a word");
+        let sums = DeviceVec::<u32>::zeroed(&site.device, 3).expect("sums");
+        let shape = LaunchConfig {
+            grid_dim: 1,
+            block_dim: 40,
+        };
+        site.kernels
+            .add_usage(&pool, shape, &sums)
+            .expect("it runs");
+        assert_eq!(sums.to_vec().expect("sums")[0], chunk / 16, "tag {tag}");
+        assert_eq!(used(&pool), chunk as u64, "tag {tag}");
+    }
+}
+
+#[test]
+fn usage_in_kernels_makes_sense_under_explored_schedules() {
+    for seed in 0..6 {
+        suite::whole::usage_while_lanes_run(&Site::explored(4, seed));
     }
 }
