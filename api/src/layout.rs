@@ -63,7 +63,8 @@ pub const fn array<T: HeapData>(len: u32) -> Layout {
 #[inline(always)]
 pub const fn granules(layout: Layout) -> u32 {
     let size = layout.size();
-    // No size of a layout is so large that this could wrap.
+    // No size of a layout is so large that this could wrap, and `div_ceil` is more work on a GPU.
+    #[allow(clippy::manual_div_ceil)]
     let count = (size + (DevicePtr::GRANULE_BYTES - 1)) / DevicePtr::GRANULE_BYTES;
     let count = count + (size == 0) as usize;
     let beyond = (size >= ABSURD) | (count >= u32::MAX as usize);
