@@ -30,11 +30,12 @@
 //! and the host half, which names no backend:
 //!
 //! ```no_run
-//! use warpheap::{Device, Pool};
+//! use warpheap::Device;
+//! use warpheap::device::Bump;
 //!
 //! # fn main() -> Result<(), warpheap::DeviceError> {
 //! let gpu = Device::open()?; // the best backend that is compiled in and present
-//! let pool: Pool = gpu.reserve(64 << 20)?; // a heap on that device, managed by `WarpHeap`
+//! let pool = gpu.reserve::<Bump>(64 << 20)?; // a heap on that device
 //! println!("{}: {}", gpu.info().name, pool.stats()?);
 //! # Ok(())
 //! # }

@@ -11,6 +11,8 @@ use warpheap::device::*;
 pub struct Allocator {
     /// Its name.
     pub name: &'static str,
+    /// Whether it takes blocks back.
+    frees: bool,
     /// Runs the job with it.
     pub run: fn(&Context<'_>) -> Result<Run, CliError>,
 }
@@ -22,6 +24,7 @@ macro_rules! list {
             vec![$(
                 Allocator {
                     name: <$allocator as DeviceAlloc>::NAME,
+                    frees: <$allocator as DeviceAlloc>::CAPS.frees,
                     run: run::run::<Counted<$allocator>>,
                 },
             )*]
@@ -31,12 +34,11 @@ macro_rules! list {
 
 warpheap::rt::for_each_allocator!(list);
 
-/// The allocator of someone who names none: the library's default.
+/// The allocator of someone who names none: the first that takes blocks back.
 pub fn default() -> Allocator {
-    Allocator {
-        name: WarpHeap::NAME,
-        run: run::run::<Counted<WarpHeap>>,
-    }
+    let all = all();
+    let frees = all.iter().find(|allocator| allocator.frees);
+    *frees.unwrap_or(&all[0])
 }
 
 /// The allocators of these names, in this order; `all` stands for all of them. `otherwise` if there
@@ -95,8 +97,7 @@ mod tests {
             chosen(&["Bump", "ALL"]).map(|names| names.len()),
             Ok(all.len())
         );
-        assert_eq!(chosen(&[]), Ok(vec!["WarpHeap"]));
-        assert!(all.contains(&"WarpHeap"));
+        assert_eq!(chosen(&[]), Ok(vec![default().name]));
     }
 
     #[test]
