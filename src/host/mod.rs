@@ -10,7 +10,7 @@ mod device;
 
 pub use device::Device;
 pub use warpheap_rt::api::host::{
-    BackendKind, BlockSize, ClassUsage, DeviceBox, DeviceError, DeviceInfo, DeviceVec, HostAlloc, KernelFailure,
-    KernelImage, LaunchConfig, LaunchReport, Module, PlanError, Pool, PoolStats, Prepared,
-    RawBuffer, Usage,
+    BackendKind, BlockSize, ClassUsage, DeviceBox, DeviceError, DeviceInfo, DeviceVec, HostAlloc,
+    KernelFailure, KernelImage, LaunchConfig, LaunchReport, Module, PlanError, Pool, PoolStats,
+    Prepared, RawBuffer, Usage,
 };

@@ -174,10 +174,10 @@ pub fn acquire() {
     release();
 }
 
-/// Runs `work`, which is rare: out of line, so that what it needs of registers does not weigh on the way
-/// that leads past it.
-#[cold]
-#[inline(never)]
+/// Runs `work`, which is rare. Compiled in place: out of line it would leave the registers to the way that
+/// leads past it, but a call is not `convergent` to LLVM, and kernels whose lanes do different things
+/// met illegal addresses on an H200 with it.
+#[inline(always)]
 pub fn cold<R>(work: impl FnOnce() -> R) -> R {
     work()
 }

@@ -90,7 +90,7 @@ pub fn stats_tell_longest_stretch<A: Subject>(site: &Site) {
     let blocks: Vec<_> = taken.iter().map(|&layout| pool.malloc(layout)).collect();
     if let Some(bytes) = longest() {
         assert!(
-            bytes < usable(&pool) && bytes * 2 > usable(&pool),
+            bytes < usable(&pool) && bytes * 4 > usable(&pool),
             "{bytes}"
         );
         let beyond = layout::bytes(bytes as usize + 1);

@@ -155,8 +155,6 @@ unsafe impl DeviceAlloc for WarpHeap {
         max_align: MOST_ALIGN * 16,
         max_size: MOST_GRANULES as u64 * 16,
     };
-    // All warps that a multiprocessor can have; the quick way needs no more.
-    const LEAN_REGISTERS: u32 = 32;
 
     #[inline(always)]
     fn memory(self) -> Words {

@@ -66,7 +66,7 @@ const fn log_up(count: u32) -> u32 {
     32 - (count - 1).leading_zeros()
 }
 
-/// Two to this power is the least number of places of a team.
+/// Two to this power is the least number of places of a team, of warps that have as many lanes.
 const LEAST_LOG: u32 = 3;
 
 /// Where the `count` places of this warp begin in a line of places of all warps.
@@ -87,7 +87,8 @@ impl WarpHeap {
         let width = least(arch::warp_width().trailing_zeros(), 5);
         let lanes = least(log_up(thread::count()) + 5 - width, room);
         let log = least(room - lanes, 5);
-        let log = select(log > LEAST_LOG, log, LEAST_LOG);
+        let least_log = least(width, LEAST_LOG);
+        let log = select(log > least_log, log, least_log);
         let needed = log_up(count);
         let log = least(select(needed > log, needed, log), class.cell_shift);
         let (slot, block) = self.slot_of(class, thread::index(), log);
