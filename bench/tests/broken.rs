@@ -91,8 +91,6 @@ struct Reader<'a> {
     at: usize,
 }
 
-// SAFETY of the blocks below: the lab made the arguments to match the kernel's parameters.
-#[allow(clippy::undocumented_unsafe_blocks)]
 impl<'a> Reader<'a> {
     fn next(&mut self, words: usize) -> usize {
         self.at += words;
@@ -100,14 +98,17 @@ impl<'a> Reader<'a> {
     }
     fn heap(&mut self) -> Heap<Broken> {
         let at = self.next(HEAP_WORDS);
+        // SAFETY: the lab made the arguments to match the kernel's parameters.
         unsafe { entry::heap(arch::heap_words(self.args, at), self.args, at) }
     }
     fn slice<T>(&mut self) -> &'a [T] {
         let at = self.next(SLICE_WORDS);
+        // SAFETY: the lab made the arguments to match the kernel's parameters.
         unsafe { arch::slice(self.args, at) }
     }
     fn slice_mut<T: HeapData>(&mut self) -> &'a mut [T] {
         let at = self.next(SLICE_WORDS);
+        // SAFETY: the lab made the arguments to match the kernel's parameters.
         unsafe { arch::slice_mut(self.args, at) }
     }
     fn scalar<T: HeapData>(&mut self) -> T {
