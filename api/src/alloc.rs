@@ -205,12 +205,8 @@ pub unsafe trait DeviceAlloc: Copy + 'static {
         let answer = memory.shuffle(lanes, answer, leader);
         if code == 0 {
             Ok(DevicePtr::from_granule(answer))
-        } else if code == AllocError::Exhausted.code() {
-            Err(AllocError::Exhausted)
-        } else if code == AllocError::Contended.code() {
-            Err(AllocError::Contended)
         } else {
-            Err(AllocError::Unsupported)
+            Err(AllocError::from_code(code))
         }
     }
 }

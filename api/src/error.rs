@@ -24,6 +24,18 @@ impl AllocError {
     pub const fn code(self) -> u32 {
         self as u32
     }
+
+    /// The error that this number stands for; `Unsupported` for numbers of none.
+    #[inline(always)]
+    pub const fn from_code(code: u32) -> Self {
+        if code == AllocError::Exhausted.code() {
+            AllocError::Exhausted
+        } else if code == AllocError::Contended.code() {
+            AllocError::Contended
+        } else {
+            AllocError::Unsupported
+        }
+    }
 }
 
 impl core::fmt::Display for AllocError {
@@ -37,3 +49,19 @@ impl core::fmt::Display for AllocError {
 }
 
 impl core::error::Error for AllocError {}
+
+#[cfg(test)]
+mod tests {
+    use super::AllocError;
+
+    #[test]
+    fn codes_name_their_errors() {
+        for error in [
+            AllocError::Exhausted,
+            AllocError::Contended,
+            AllocError::Unsupported,
+        ] {
+            assert_eq!(AllocError::from_code(error.code()), error);
+        }
+    }
+}

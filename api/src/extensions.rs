@@ -83,12 +83,8 @@ pub unsafe trait BlockAlloc: DeviceAlloc {
         }
         if !ptr.is_null() {
             Ok(ptr)
-        } else if code == AllocError::Exhausted.code() {
-            Err(AllocError::Exhausted)
-        } else if code == AllocError::Contended.code() {
-            Err(AllocError::Contended)
         } else {
-            Err(AllocError::Unsupported)
+            Err(AllocError::from_code(code))
         }
     }
 

@@ -154,17 +154,6 @@ impl ScatterAlloc {
     }
 }
 
-#[inline(always)]
-fn cause(code: u32) -> AllocError {
-    if code == AllocError::Exhausted.code() {
-        AllocError::Exhausted
-    } else if code == AllocError::Contended.code() {
-        AllocError::Contended
-    } else {
-        AllocError::Unsupported
-    }
-}
-
 /// What the leader of a team has for its lanes.
 #[derive(Clone, Copy)]
 struct Part {
@@ -224,7 +213,7 @@ unsafe impl DeviceAlloc for ScatterAlloc {
         if answer.code == 0 {
             Ok(DevicePtr::from_granule(answer.granule))
         } else {
-            fail(self.words, cause(answer.code))
+            fail(self.words, AllocError::from_code(answer.code))
         }
     }
 

@@ -133,17 +133,6 @@ impl WarpHeap {
     }
 }
 
-#[inline(always)]
-fn cause(code: u32) -> AllocError {
-    if code == AllocError::Exhausted.code() {
-        AllocError::Exhausted
-    } else if code == AllocError::Contended.code() {
-        AllocError::Contended
-    } else {
-        AllocError::Unsupported
-    }
-}
-
 // SAFETY: a block belongs to whoever set its bits, which only succeeds for clear ones, while the count
 // of the chunk says that its use does not change; a run belongs to whoever changed the words of all of its
 // chunks.
@@ -202,7 +191,7 @@ unsafe impl DeviceAlloc for WarpHeap {
         if answer.code == 0 {
             Ok(DevicePtr::from_granule(answer.granule))
         } else {
-            fail(self.words, cause(answer.code))
+            fail(self.words, AllocError::from_code(answer.code))
         }
     }
 
