@@ -43,7 +43,8 @@ use super::fail;
 use crate::arch::{self, Words};
 use quick::Attempt;
 use warpheap_api::{
-    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, Layout, layout, least, select,
+    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, LaneMask, Layout, layout,
+    select,
 };
 
 /// Granules of the largest request: what handles reach, less room for additions not to wrap.
@@ -131,6 +132,14 @@ impl WarpHeap {
         let granules = select(slab, ask.granules, 1);
         (slab, Class::of(granules, self.geometry.chunk_shift()))
     }
+
+    /// Lanes with the same class ask as one, as far as one word has bits for them.
+    #[inline(always)]
+    fn team(self, lanes: LaneMask, slab: bool, class: Class) -> LaneMask {
+        let cell = arch::lane() >> class.cell_shift;
+        let key = select(slab, class.index | cell << 8, u32::MAX);
+        arch::match_any(lanes, key)
+    }
 }
 
 // SAFETY: a block belongs to whoever set its bits, which only succeeds for clear ones, while the count
@@ -139,6 +148,7 @@ impl WarpHeap {
 unsafe impl DeviceAlloc for WarpHeap {
     type Memory = Words;
     const NAME: &'static str = "WarpHeap";
+    const LEAN_REGISTERS: u32 = 32;
     const CAPS: Caps = Caps {
         frees: true,
         max_align: MOST_ALIGN * 16,
@@ -156,25 +166,14 @@ unsafe impl DeviceAlloc for WarpHeap {
         let (slab, class) = self.class_of(ask);
         let lanes = arch::active();
         let lane = arch::lane();
-        // Lanes with the same class ask as one, as far as one word has bits for them.
-        let key = select(
-            slab,
-            class.index | (lane >> class.cell_shift) << 8,
-            u32::MAX,
-        );
-        let team = arch::match_any(lanes, key);
+        let team = self.team(lanes, slab, class);
         // The highest, since that is one instruction.
         let leader = team.last();
-        let count = least(team.count(), 32);
-        let place = self.place(class, count);
         let mut wanted = 0;
         let mut attempt = Attempt::NONE;
         let mut first = DevicePtr::NULL_GRANULE;
         if slab & (lane == leader) {
-            (attempt, wanted) = self.attempt(class, place, count);
-            let block = self.block_zero(attempt.chunk, place.word, class);
-            let block = block.wrapping_add(wanted.trailing_zeros() * class.granules);
-            first = select(attempt.held & (attempt.old & wanted == 0), block, first);
+            (attempt, wanted, first) = self.attempt(class, team.count());
         }
         // What the owner before did with a block happened before its free, which released. The
         // leader's fence stands for the lanes that it meets at the barrier.
@@ -185,13 +184,15 @@ unsafe impl DeviceAlloc for WarpHeap {
         let granule = select(first == DevicePtr::NULL_GRANULE, first, granule);
         let mut answer = Answer { granule, code: 0 };
         if !arch::ballot(lanes, first == DevicePtr::NULL_GRANULE).is_empty() {
-            answer =
-                arch::cold(move || self.serve(lanes, team, ask, place, attempt, wanted, granule));
+            answer = arch::cold(move || self.serve(lanes, ask, attempt, wanted, granule));
         }
-        if answer.code == 0 {
-            Ok(DevicePtr::from_granule(answer.granule))
-        } else {
+        let block = DevicePtr::from_granule(answer.granule);
+        // The handle tells, not the code, of which the quick way knows that it is zero: that would be
+        // another value to keep.
+        if block.is_null() {
             fail(self.words, AllocError::from_code(answer.code))
+        } else {
+            Ok(block)
         }
     }
 

@@ -6,14 +6,14 @@
 //! finds its bits as it left them. Nothing that all warps share is read or changed.
 
 use super::class::Class;
-use super::state::{FREE, count_of, pack, tag_for, tag_of};
+use super::state::{FREE, MOST_COUNT, count_of, pack, tag_for, tag_of};
 use super::units::starts_of;
 use super::{Part, WarpHeap};
 use crate::arch;
 use crate::bits::take_from;
 use crate::sync::hash;
 use crate::thread;
-use warpheap_api::{HeapMemory, least, select};
+use warpheap_api::{DevicePtr, HeapMemory, least, select};
 
 /// Words of a chunk that a team tries before it looks for another chunk.
 const TRIES: u32 = 4;
@@ -40,24 +40,44 @@ pub(super) struct Place {
     pub log: u32,
 }
 
-/// What came of the first attempt of a team.
+/// What came of an attempt of a team.
 #[derive(Clone, Copy)]
 pub(super) struct Attempt {
-    /// The chunk.
-    pub chunk: u32,
+    /// The chunk, and in the highest bit whether the count was added to a chunk of the right class; else
+    /// it was added in vain. In one word, since the quick way has no register for another.
+    chunk_held: u32,
     /// The bits that were taken already, in the word of the place.
     pub old: u32,
-    /// The count was added to a chunk of the right class; else it was added in vain.
-    pub held: bool,
 }
 
 impl Attempt {
+    const HELD: u32 = 1 << 31;
+
     /// Of those who made none.
     pub const NONE: Attempt = Attempt {
-        chunk: 0,
+        chunk_held: 0,
         old: u32::MAX,
-        held: false,
     };
+
+    #[inline(always)]
+    fn new(chunk: u32, held: bool, old: u32) -> Self {
+        Attempt {
+            chunk_held: chunk | select(held, Self::HELD, 0),
+            old,
+        }
+    }
+
+    /// The chunk.
+    #[inline(always)]
+    pub fn chunk(self) -> u32 {
+        self.chunk_held & !Self::HELD
+    }
+
+    /// The count was added to a chunk of the right class.
+    #[inline(always)]
+    pub fn held(self) -> bool {
+        self.chunk_held & Self::HELD != 0
+    }
 }
 
 /// Two to this power are at least `count`.
@@ -91,6 +111,12 @@ impl WarpHeap {
         let log = select(log > least_log, log, least_log);
         let needed = log_up(count);
         let log = least(select(needed > log, needed, log), class.cell_shift);
+        self.place_of_cell(class, log)
+    }
+
+    /// The place of the lane's cell if each has 2^`log` places.
+    #[inline(always)]
+    fn place_of_cell(self, class: Class, log: u32) -> Place {
         let (slot, block) = self.slot_of(class, thread::index(), log);
         Place {
             slot,
@@ -111,25 +137,35 @@ impl WarpHeap {
         )
     }
 
-    /// Reaches for `count` bits of the word at a team's place; which ones comes with the outcome.
+    /// The first attempt of a team of `count` lanes: the bits it reached for, what came of it, and the
+    /// granule of the team's first block if it got all of them.
     #[inline(always)]
-    pub(super) fn attempt(self, class: Class, place: Place, count: u32) -> (Attempt, u32) {
-        let chunk = self.geometry.home(class.granules, place.slot, place.log);
-        let mut wanted = (u32::MAX >> (32 - count)) << place.bit;
-        if count < 1 << class.cell_shift {
+    pub(super) fn attempt(self, class: Class, count: u32) -> (Attempt, u32, u32) {
+        let geometry = self.geometry;
+        let mut place;
+        let chunk;
+        if count == 32 {
+            // The place is a word of bits, and nobody else's.
+            place = self.place_of_cell(class, 5);
+            chunk = geometry.home(class.granules, place.slot, 5);
+        } else {
             // Some of the warp's blocks may be in use: a look is worth its time.
-            let word = self.geometry.bits_word(chunk) + place.word as usize;
+            place = self.place(class, count);
+            chunk = geometry.home(class.granules, place.slot, place.log);
+            let word = geometry.bits_word(chunk) + place.word as usize;
             let starts = starts_of(!self.words.load(word) & class.bits_in(place.word), count);
             let behind = starts >> place.bit << place.bit;
             let start = select(behind == 0, starts, behind).trailing_zeros();
-            let there = (u32::MAX >> (32 - count)) << (start & 31);
-            wanted = select(starts == 0, wanted, there);
+            place.bit = select(starts == 0, place.bit, start & 31);
         }
-        let (attempt, first) = self.reach(class, place, chunk, wanted, count);
+        let wanted = (u32::MAX >> (32 - count)) << place.bit;
+        let (attempt, first) = self.reach(class, place.word, chunk, wanted, count);
         if first {
             self.open_ahead(class, place.log);
         }
-        (attempt, wanted)
+        let block = geometry.granule_of(chunk) + (place.word * 32 + place.bit) * class.granules;
+        let got = attempt.held() & (attempt.old & wanted == 0);
+        (attempt, wanted, select(got, block, DevicePtr::NULL_GRANULE))
     }
 
     /// Names the chunk that lanes will use that run when the calling one is done, if the launch has so
@@ -146,39 +182,50 @@ impl WarpHeap {
         }
     }
 
-    /// Reaches for the `wanted` bits of a word of this chunk; and whether nothing of it was taken.
+    /// Reaches for the `wanted` bits of this word of a chunk; and whether nothing of it was taken.
     #[inline(always)]
     fn reach(
         self,
         class: Class,
-        place: Place,
+        word: u32,
         chunk: u32,
         wanted: u32,
         count: u32,
     ) -> (Attempt, bool) {
         let (words, geometry) = (self.words, self.geometry);
-        let tag = tag_for(class.index);
+        let name = pack(tag_for(class.index), 0);
         // The bits are claimed before it is known whether they are of this class. If they are not,
         // somebody else finds them taken for a moment. If they are, and the count says so as well,
         // the chunk stays what it is until the count is taken back.
-        let old = words.fetch_or(geometry.bits_word(chunk) + place.word as usize, wanted);
-        let mut state = words.fetch_add(geometry.state_word(chunk), count);
-        let first = count_of(state) == 0;
-        let mut next = tag_of(state);
+        let old = words.fetch_or(geometry.bits_word(chunk) + word as usize, wanted);
+        let state = words.fetch_add(geometry.state_word(chunk), count);
+        // One comparison for the usual case: the tag is the class's, and the count is not zero.
+        let mut held = state.wrapping_sub(name).wrapping_sub(1) < MOST_COUNT;
+        let mut first = false;
+        if !held {
+            held = self.named(chunk, state, name);
+            first = held & (count_of(state) == 0);
+        }
+        (Attempt::new(chunk, held, old), first)
+    }
+
+    /// Whether a chunk is, or now gets, named so, if its state was `state` when the team added to it.
+    #[inline(always)]
+    fn named(self, chunk: u32, state: u32, name: u32) -> bool {
+        let word = self.geometry.state_word(chunk);
+        let mut state = state;
         if state == FREE {
             // Nobody had it, and who comes after sees that somebody has: it is this team's to name.
-            words.fetch_add(geometry.state_word(chunk), pack(tag, 0));
-            next = tag;
+            self.words.fetch_add(word, name);
+            state = name;
         }
         // Somebody else, usually for the same class, is about to name it.
         let mut looks = 0;
-        while (next == tag_of(FREE)) & (looks < LOOKS) {
-            state = words.load(geometry.state_word(chunk));
-            next = tag_of(state);
+        while (tag_of(state) == tag_of(FREE)) & (looks < LOOKS) {
+            state = self.words.load(word);
             looks += 1;
         }
-        let held = next == tag;
-        (Attempt { chunk, old, held }, first & held)
+        tag_of(state) == tag_of(name)
     }
 
     /// What a team does that did not get all that it reached for: tries a few other words of that chunk,
@@ -189,15 +236,15 @@ impl WarpHeap {
         let (words, geometry) = (self.words, self.geometry);
         let count = wanted.count_ones();
         let slot_word = geometry.slot_word(class.index, place.slot);
-        let home = attempt.chunk;
+        let home = attempt.chunk();
         let mut attempt = attempt;
         let mut part = Part::NONE;
         let mut candidate = 0;
-        if !attempt.held {
+        if !attempt.held() {
             self.put_back(place, attempt, wanted, count);
         }
         while (part.mask == 0) & (candidate < CANDIDATES) {
-            if attempt.held {
+            if attempt.held() {
                 part = self.take_word(class, place, attempt, wanted, count);
             }
             if part.mask == 0 {
@@ -210,22 +257,22 @@ impl WarpHeap {
                 let state = words.load(geometry.state_word(chunk));
                 let own = tag_of(state) == tag_for(class.index);
                 let room = count_of(state) + count <= class.blocks;
-                attempt.held = false;
+                attempt.chunk_held &= !Attempt::HELD;
                 // Free, or about to be named by a team of the same slot.
                 if (own & room) | (tag_of(state) == tag_of(FREE)) {
-                    (attempt, _) = self.reach(class, place, chunk, wanted, count);
-                    if !attempt.held {
+                    (attempt, _) = self.reach(class, place.word, chunk, wanted, count);
+                    if !attempt.held() {
                         self.put_back(place, attempt, wanted, count);
                     }
                 }
             }
             candidate += 1;
         }
-        if attempt.held & (part.mask == 0) {
+        if attempt.held() & (part.mask == 0) {
             part = self.take_word(class, place, attempt, wanted, count);
         }
         if (part.mask != 0) & (candidate > 1) {
-            words.store(slot_word, attempt.chunk + 1);
+            words.store(slot_word, attempt.chunk() + 1);
         }
         part
     }
@@ -242,7 +289,7 @@ impl WarpHeap {
         count: u32,
     ) -> Part {
         let words = self.words;
-        let first = self.geometry.bits_word(attempt.chunk);
+        let first = self.geometry.bits_word(attempt.chunk());
         let mut word = place.word;
         let mut taken = attempt.old;
         let mut mask = select(wanted & taken == 0, wanted, 0);
@@ -272,10 +319,10 @@ impl WarpHeap {
             tries += 1;
         }
         if mask == 0 {
-            words.fetch_sub(self.geometry.state_word(attempt.chunk), count);
+            words.fetch_sub(self.geometry.state_word(attempt.chunk()), count);
         }
         Part {
-            base: self.block_zero(attempt.chunk, found, class),
+            base: self.block_zero(attempt.chunk(), found, class),
             mask,
             stride: class.granules,
             code: 0,
@@ -287,11 +334,11 @@ impl WarpHeap {
     fn put_back(self, place: Place, attempt: Attempt, wanted: u32, count: u32) {
         let surplus = wanted & !attempt.old;
         if surplus != 0 {
-            let word = self.geometry.bits_word(attempt.chunk) + place.word as usize;
+            let word = self.geometry.bits_word(attempt.chunk()) + place.word as usize;
             self.words.fetch_and(word, !surplus);
         }
         self.words
-            .fetch_sub(self.geometry.state_word(attempt.chunk), count);
+            .fetch_sub(self.geometry.state_word(attempt.chunk()), count);
     }
 
     /// The granule of the block of bit 0 of a word of a chunk's bits.

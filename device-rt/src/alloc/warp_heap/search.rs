@@ -18,20 +18,26 @@ const ROUNDS_LOST: u32 = 16;
 impl WarpHeap {
     /// Serves the lanes with `waits`, from what the leaders of their teams have and by looking for more;
     /// the others keep their granules. Called by exactly `lanes`.
-    #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     pub(super) fn serve(
         self,
         lanes: LaneMask,
-        team: LaneMask,
         ask: Ask,
-        place: Place,
         attempt: Attempt,
         wanted: u32,
         granule: u32,
     ) -> Answer {
         let lane = arch::lane();
+        // The lane's own number, but no compiler knows that. So what follows from it is computed again,
+        // and takes no registers from the quick way.
+        let ask = Ask {
+            granules: arch::shuffle(lanes, ask.granules, lane),
+            ..ask
+        };
         let (slab, class) = self.class_of(ask);
+        let team = self.team(lanes, slab, class);
+        let place = self.place(class, least(team.count(), 32));
+        let granule = arch::shuffle(lanes, granule, lane);
         let waits = granule == DevicePtr::NULL_GRANULE;
         let mut part = Part::NONE;
         if waits & slab & (lane == team.last()) {
@@ -134,7 +140,7 @@ impl WarpHeap {
                 if self.hold(lanes, chunk, want.tag, wanted) {
                     found = self.claim_words(lanes, class, chunk, place.word, wanted);
                 }
-                walk.doubt |= found.mask == 0;
+                walk.doubt(found.mask == 0);
             }
         }
         if found.mask == 0 {
@@ -161,7 +167,7 @@ impl WarpHeap {
         let roomy = arch::ballot(lanes, inside & suits.has_room);
         let free = arch::ballot(lanes, inside & suits.free);
         let idle = arch::ballot(lanes, inside & suits.idle);
-        walk.doubt |= !arch::ballot(lanes, inside & suits.unsettled).is_empty();
+        walk.doubt(!arch::ballot(lanes, inside & suits.unsettled).is_empty());
         let (no_room, no_free) = (roomy.is_empty(), free.is_empty());
         let pick = LaneMask {
             lo: select(no_room, select(no_free, idle.lo, free.lo), roomy.lo),
@@ -236,29 +242,37 @@ pub(super) struct Walk {
     pub done: u32,
     /// Lanes whose chunk was picked already.
     tried: LaneMask,
-    /// Something that was seen may be different now.
-    pub doubt: bool,
-    second: bool,
+    /// [`DOUBT`](Self::DOUBT) and [`SECOND`](Self::SECOND): in a word, since predicates are few.
+    flags: u32,
 }
 
 impl Walk {
+    /// Something that was seen may be different now.
+    const DOUBT: u32 = 1;
+    /// It has begun again.
+    const SECOND: u32 = 2;
+
     #[inline(always)]
     pub fn new(start: u32) -> Self {
         Walk {
             start,
             done: 0,
             tried: LaneMask::EMPTY,
-            doubt: false,
-            second: false,
+            flags: 0,
         }
+    }
+
+    /// Notes that something which was seen may be different now, if so.
+    #[inline(always)]
+    pub fn doubt(&mut self, so: bool) {
+        self.flags |= select(so, Self::DOUBT, 0);
     }
 
     /// Whether there is more to look at.
     #[inline(always)]
     pub fn goes_on(&mut self, chunks: u32) -> bool {
-        let again = (self.done >= chunks) & !self.second;
-        self.second |= again;
-        self.doubt &= !again;
+        let again = (self.done >= chunks) & (self.flags & Self::SECOND == 0);
+        self.flags = select(again, Self::SECOND, self.flags);
         self.done = select(again, 0, self.done);
         self.done < chunks
     }
@@ -267,7 +281,7 @@ impl Walk {
     #[inline(always)]
     pub fn code(&self) -> u32 {
         select(
-            self.doubt,
+            self.flags & Self::DOUBT != 0,
             AllocError::Contended.code(),
             AllocError::Exhausted.code(),
         )

@@ -113,9 +113,9 @@ impl WarpHeap {
             if chunk != u32::MAX {
                 if self.hold(lanes, chunk, UNITS, units) {
                     found = self.claim_units(lanes, chunk, units, self.align_units(ask));
-                    walk.doubt |= found.code != 0;
+                    walk.doubt(found.code != 0);
                 } else {
-                    walk.doubt = true;
+                    walk.doubt(true);
                 }
             }
         }
