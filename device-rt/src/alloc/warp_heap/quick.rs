@@ -6,7 +6,7 @@
 //! finds its bits as it left them. Nothing that all warps share is read or changed.
 
 use super::class::Class;
-use super::state::{FREE, MOST_COUNT, count_of, pack, tag_for, tag_of};
+use super::state::{FREE, count_of, pack, tag_for, tag_of};
 use super::units::starts_of;
 use super::{Part, WarpHeap};
 use crate::arch;
@@ -148,21 +148,26 @@ impl WarpHeap {
             // The place is a word of bits, and nobody else's.
             place = self.place_of_cell(class, 5);
             chunk = geometry.home(class.granules, place.slot, 5);
+            if place.word == 0 {
+                self.open_ahead(class, 5);
+            }
         } else {
             // Some of the warp's blocks may be in use: a look is worth its time.
             place = self.place(class, count);
             chunk = geometry.home(class.granules, place.slot, place.log);
+            if place.word | place.bit == 0 {
+                self.open_ahead(class, place.log);
+            }
             let word = geometry.bits_word(chunk) + place.word as usize;
-            let starts = starts_of(!self.words.load(word) & class.bits_in(place.word), count);
+            // Where teams have their places, words have as many blocks as a cell has lanes, or more.
+            let blocks = u32::MAX >> (32 - (1 << class.cell_shift));
+            let starts = starts_of(!self.words.load(word) & blocks, count);
             let behind = starts >> place.bit << place.bit;
             let start = select(behind == 0, starts, behind).trailing_zeros();
             place.bit = select(starts == 0, place.bit, start & 31);
         }
         let wanted = (u32::MAX >> (32 - count)) << place.bit;
-        let (attempt, first) = self.reach(class, place.word, chunk, wanted, count);
-        if first {
-            self.open_ahead(class, place.log);
-        }
+        let attempt = self.reach(class, place.word, chunk, wanted, count);
         let block = geometry.granule_of(chunk) + (place.word * 32 + place.bit) * class.granules;
         let got = attempt.held() & (attempt.old & wanted == 0);
         (attempt, wanted, select(got, block, DevicePtr::NULL_GRANULE))
@@ -182,16 +187,9 @@ impl WarpHeap {
         }
     }
 
-    /// Reaches for the `wanted` bits of this word of a chunk; and whether nothing of it was taken.
+    /// Reaches for the `wanted` bits of this word of a chunk.
     #[inline(always)]
-    fn reach(
-        self,
-        class: Class,
-        word: u32,
-        chunk: u32,
-        wanted: u32,
-        count: u32,
-    ) -> (Attempt, bool) {
+    fn reach(self, class: Class, word: u32, chunk: u32, wanted: u32, count: u32) -> Attempt {
         let (words, geometry) = (self.words, self.geometry);
         let name = pack(tag_for(class.index), 0);
         // The bits are claimed before it is known whether they are of this class. If they are not,
@@ -199,14 +197,11 @@ impl WarpHeap {
         // the chunk stays what it is until the count is taken back.
         let old = words.fetch_or(geometry.bits_word(chunk) + word as usize, wanted);
         let state = words.fetch_add(geometry.state_word(chunk), count);
-        // One comparison for the usual case: the tag is the class's, and the count is not zero.
-        let mut held = state.wrapping_sub(name).wrapping_sub(1) < MOST_COUNT;
-        let mut first = false;
+        let mut held = tag_of(state) == tag_of(name);
         if !held {
             held = self.named(chunk, state, name);
-            first = held & (count_of(state) == 0);
         }
-        (Attempt::new(chunk, held, old), first)
+        Attempt::new(chunk, held, old)
     }
 
     /// Whether a chunk is, or now gets, named so, if its state was `state` when the team added to it.
@@ -260,7 +255,7 @@ impl WarpHeap {
                 attempt.chunk_held &= !Attempt::HELD;
                 // Free, or about to be named by a team of the same slot.
                 if (own & room) | (tag_of(state) == tag_of(FREE)) {
-                    (attempt, _) = self.reach(class, place.word, chunk, wanted, count);
+                    attempt = self.reach(class, place.word, chunk, wanted, count);
                     if !attempt.held() {
                         self.put_back(place, attempt, wanted, count);
                     }

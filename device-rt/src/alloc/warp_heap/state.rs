@@ -29,9 +29,6 @@ pub(crate) const fn tag_for(class: u32) -> u32 {
     class + 1
 }
 
-/// The greatest count.
-pub(crate) const MOST_COUNT: u32 = (1 << COUNT_BITS) - 1;
-
 /// The word of a chunk.
 #[inline(always)]
 pub(crate) const fn pack(tag: u32, count: u32) -> u32 {
@@ -47,7 +44,7 @@ pub(crate) const fn tag_of(state: u32) -> u32 {
 /// The count of a chunk.
 #[inline(always)]
 pub(crate) const fn count_of(state: u32) -> u32 {
-    state & MOST_COUNT
+    state & ((1 << COUNT_BITS) - 1)
 }
 
 /// Whether nothing of a chunk with a use is taken, so that it may get another.
