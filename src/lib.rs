@@ -30,12 +30,11 @@
 //! and the host half, which names no backend:
 //!
 //! ```no_run
-//! use warpheap::Device;
-//! use warpheap::device::Bump;
+//! use warpheap::{Device, Pool};
 //!
 //! # fn main() -> Result<(), warpheap::DeviceError> {
 //! let gpu = Device::open()?; // the best backend that is compiled in and present
-//! let pool = gpu.reserve::<Bump>(64 << 20)?; // a heap on that device
+//! let pool: Pool = gpu.reserve(64 << 20)?; // a heap on that device, managed by `WarpHeap`
 //! println!("{}: {}", gpu.info().name, pool.stats()?);
 //! # Ok(())
 //! # }

@@ -11,6 +11,26 @@ mod device;
 pub use device::Device;
 pub use warpheap_rt::api::host::{
     BackendKind, BlockSize, ClassUsage, DeviceBox, DeviceError, DeviceInfo, DeviceVec, HostAlloc,
-    KernelFailure, KernelImage, LaunchConfig, LaunchReport, Module, PlanError, Pool, PoolStats,
-    Prepared, RawBuffer, Usage,
+    KernelFailure, KernelImage, LaunchConfig, LaunchReport, Module, PlanError, PoolStats, Prepared,
+    RawBuffer, Usage,
 };
+
+use warpheap_rt::alloc::WarpHeap;
+use warpheap_rt::api::host;
+
+/// A heap on a device; [`WarpHeap`] manages it unless another allocator is named:
+///
+/// ```no_run
+/// use warpheap::device::ScatterAlloc;
+/// use warpheap::{Device, Pool};
+///
+/// # fn main() -> Result<(), warpheap::DeviceError> {
+/// let device = Device::open()?;
+/// let pool: Pool = device.reserve(64 << 20)?;
+/// let other = device.reserve::<ScatterAlloc>(64 << 20)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// See [`api::host::Pool`](host::Pool) for what it does.
+pub type Pool<A = WarpHeap> = host::Pool<A>;

@@ -3,7 +3,7 @@
 //! device, `cargo run -- Bump` another allocator.
 
 use std::error::Error;
-use warpheap::device::{Bump, HeapVec, ScatterAlloc};
+use warpheap::device::{Bump, HeapVec, ScatterAlloc, WarpHeap};
 use warpheap::{Device, DeviceVec, LaunchConfig};
 use warpheap_quickstart::{SquaresEntry, SumsEntry};
 
@@ -11,9 +11,12 @@ const LISTS: u32 = 1024;
 
 fn main() -> Result<(), Box<dyn Error>> {
     match std::env::args().nth(1).as_deref() {
-        None | Some("ScatterAlloc") => run::<ScatterAlloc>(),
+        None | Some("WarpHeap") => run::<WarpHeap>(),
+        Some("ScatterAlloc") => run::<ScatterAlloc>(),
         Some("Bump") => run::<Bump>(),
-        Some(other) => Err(format!("no allocator {other} here: ScatterAlloc or Bump").into()),
+        Some(other) => {
+            Err(format!("no allocator {other} here: WarpHeap, ScatterAlloc or Bump").into())
+        }
     }
 }
 

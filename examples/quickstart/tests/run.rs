@@ -20,7 +20,7 @@ fn runs_on(backend: BackendKind) {
     if found.is_empty() {
         return;
     }
-    for allocator in ["Bump", "ScatterAlloc"] {
+    for allocator in ["Bump", "ScatterAlloc", "WarpHeap"] {
         let output = Command::new(env!("CARGO_BIN_EXE_warpheap-quickstart"))
             .arg(allocator)
             .env("WARPHEAP_BACKEND", backend.name())
@@ -33,7 +33,8 @@ fn runs_on(backend: BackendKind) {
         assert!(text.contains("all 1024 lists are right"), "{text}");
         // All that the lists held is free again, where blocks can be freed.
         if allocator != "Bump" {
-            assert!(text.contains("freed:  ScatterAlloc: 0 of "), "{text}");
+            let freed = format!("freed:  {allocator}: 0 of ");
+            assert!(text.contains(&freed), "{text}");
         }
     }
 }

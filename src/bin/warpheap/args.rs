@@ -67,7 +67,7 @@ pub struct JobArgs {
     /// Device: its number or a part of its name, as `warpheap doctor` shows them.
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
-    /// Allocators, separated by commas, or `all`.
+    /// Allocators, separated by commas, or `all` [default: WarpHeap; all of them without a command].
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub allocator: Vec<String>,
     /// Size of the heap, such as 64M or 2GiB [default: what the graph needs].

@@ -11,8 +11,6 @@ use warpheap::device::*;
 pub struct Allocator {
     /// Its name.
     pub name: &'static str,
-    /// Whether it takes blocks back.
-    frees: bool,
     /// Runs the job with it.
     pub run: fn(&Context<'_>) -> Result<Run, CliError>,
 }
@@ -24,7 +22,6 @@ macro_rules! list {
             vec![$(
                 Allocator {
                     name: <$allocator as DeviceAlloc>::NAME,
-                    frees: <$allocator as DeviceAlloc>::CAPS.frees,
                     run: run::run::<Counted<$allocator>>,
                 },
             )*]
@@ -34,11 +31,12 @@ macro_rules! list {
 
 warpheap::rt::for_each_allocator!(list);
 
-/// The allocator of someone who names none: the first that takes blocks back.
+/// The allocator of someone who names none: the library's default.
 pub fn default() -> Allocator {
-    let all = all();
-    let frees = all.iter().find(|allocator| allocator.frees);
-    *frees.unwrap_or(&all[0])
+    Allocator {
+        name: WarpHeap::NAME,
+        run: run::run::<Counted<WarpHeap>>,
+    }
 }
 
 /// The allocators of these names, in this order; `all` stands for all of them. `otherwise` if there
@@ -97,7 +95,8 @@ mod tests {
             chosen(&["Bump", "ALL"]).map(|names| names.len()),
             Ok(all.len())
         );
-        assert_eq!(chosen(&[]), Ok(vec![default().name]));
+        assert_eq!(chosen(&[]), Ok(vec!["WarpHeap"]));
+        assert!(all.contains(&"WarpHeap"));
     }
 
     #[test]

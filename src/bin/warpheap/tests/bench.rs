@@ -206,7 +206,7 @@ fn wrong_options_are_refused() {
         (&["--scenario", "S99"], &["S99", "S13"]),
         (
             &["--allocator", "Nothing"],
-            &["`Nothing`", "Bump", "ScatterAlloc"],
+            &["`Nothing`", "Bump", "ScatterAlloc", "WarpHeap"],
         ),
         (&["--pool", "much"], &["`much` is no size"]),
         (&["--backend", "abacus"], &["abacus", "host"]),

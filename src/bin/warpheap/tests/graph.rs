@@ -91,7 +91,7 @@ fn the_seed_decides() {
 
 #[test]
 fn a_pool_too_small_says_what_would_do() {
-    for allocator in ["Bump", "ScatterAlloc"] {
+    for allocator in ["Bump", "ScatterAlloc", "WarpHeap"] {
         let args = |pool| {
             host(&[
                 "--scale",
@@ -135,7 +135,7 @@ fn a_pipe_gets_no_progress_bar() {
 fn without_a_command_every_allocator_is_a_row() {
     let outcome = warpheap(&["--backend", "host", "--scale", "8"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.err);
-    for name in ["Bump", "ScatterAlloc"] {
+    for name in ["Bump", "ScatterAlloc", "WarpHeap"] {
         let rows = outcome
             .out
             .lines()
@@ -172,7 +172,7 @@ fn vulkan_gives_what_the_host_gives() {
     assert_eq!(vulkan["device"]["backend"], "vulkan");
     let runs = |json: &serde_json::Value| json["runs"].as_array().cloned().unwrap_or_default();
     let (vulkan, host) = (runs(&vulkan), runs(&host));
-    assert!(vulkan.len() >= 2 && vulkan.len() == host.len());
+    assert!(vulkan.len() >= 3 && vulkan.len() == host.len());
     for (vulkan, host) in vulkan.iter().zip(&host) {
         for field in ["allocator", "batches", "mallocs", "frees", "bytes_live"] {
             assert_eq!(vulkan[field], host[field], "{field}");

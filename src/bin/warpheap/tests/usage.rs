@@ -56,7 +56,8 @@ fn options_of_generated_graphs_need_one() {
 #[test]
 fn unknown_names_list_what_exists() {
     warpheap(&["--backend", "abacus"]).failed(2, &["abacus", "host", "cuda", "vulkan"]);
-    warpheap(&["graph", "--allocator", "magic"]).failed(2, &["magic", "Bump", "ScatterAlloc"]);
+    warpheap(&["graph", "--allocator", "magic"])
+        .failed(2, &["magic", "Bump", "ScatterAlloc", "WarpHeap"]);
     warpheap(&["--backend", "host", "--device", "7"]).failed(2, &["7"]);
     warpheap(&["--backend", "host", "--device", "H9000"]).failed(2, &["H9000"]);
 }
