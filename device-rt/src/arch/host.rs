@@ -157,12 +157,6 @@ pub fn acquire() {
     fence(Ordering::Acquire);
 }
 
-/// Runs `work`, which is rare. Elsewhere that means something.
-#[inline(always)]
-pub fn cold<R>(work: impl FnOnce() -> R) -> R {
-    work()
-}
-
 /// The clock, read once `known` is known: nanoseconds, see [`nanoseconds`].
 #[inline(always)]
 pub fn ticks(_known: u32) -> u32 {

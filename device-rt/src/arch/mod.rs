@@ -43,6 +43,6 @@ use target::global;
 pub use spirv::{UVec3, bounded, enters};
 pub use target::{
     AtomicWord, Words, acquire, active, ballot, block_barrier, block_broadcast, block_dim,
-    block_index, cold, grid_dim, lane, match_any, nanoseconds, processor, release, shuffle,
-    thread_index, ticks, warp_barrier, warp_width,
+    block_index, grid_dim, lane, match_any, nanoseconds, processor, release, shuffle, thread_index,
+    ticks, warp_barrier, warp_width,
 };

@@ -174,14 +174,6 @@ pub fn acquire() {
     release();
 }
 
-/// Runs `work`, which is rare. Compiled in place: out of line it would leave the registers to the way that
-/// leads past it, but a call is not `convergent` to LLVM, and kernels whose lanes do different things
-/// met illegal addresses on an H200 with it.
-#[inline(always)]
-pub fn cold<R>(work: impl FnOnce() -> R) -> R {
-    work()
-}
-
 /// The multiprocessor's clock, the low word, read once `known` is known: it goes on by one each cycle,
 /// and is not that of another multiprocessor.
 #[inline(always)]

@@ -356,12 +356,6 @@ pub fn acquire() {
     }
 }
 
-/// Runs `work`, which is rare. Compiled in place, since calls do not exist here.
-#[inline(always)]
-pub fn cold<R>(work: impl FnOnce() -> R) -> R {
-    work()
-}
-
 /// No clock: one would need a capability that not all devices have, and a module that asks for it
 /// loads on none of the others.
 #[inline(always)]

@@ -184,7 +184,7 @@ unsafe impl DeviceAlloc for WarpHeap {
         let granule = select(first == DevicePtr::NULL_GRANULE, first, granule);
         let mut answer = Answer { granule, code: 0 };
         if !arch::ballot(lanes, first == DevicePtr::NULL_GRANULE).is_empty() {
-            answer = arch::cold(move || self.serve(lanes, ask, attempt, wanted, granule));
+            answer = self.serve(lanes, ask, attempt, wanted, granule);
         }
         let block = DevicePtr::from_granule(answer.granule);
         // The handle tells, not the code, of which the quick way knows that it is zero: that would be
@@ -209,7 +209,7 @@ unsafe impl DeviceAlloc for WarpHeap {
         self.free_blocks(lanes, live & slab, class, ptr.granule());
         let large = live & !slab;
         if !arch::ballot(lanes, large).is_empty() {
-            arch::cold(move || self.free_large(lanes, large, ask, ptr.granule()));
+            self.free_large(lanes, large, ask, ptr.granule());
         }
     }
 

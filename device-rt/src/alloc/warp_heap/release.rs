@@ -27,7 +27,7 @@ impl WarpHeap {
         let in_order = bit == first + team.rank(lane);
         let mut mask = low_mask(team.count()) << bit;
         if !arch::ballot(lanes, mine & !in_order).is_empty() {
-            mask = arch::cold(move || or_to_first(lanes, team, select(mine, 1 << bit, 0)));
+            mask = or_to_first(lanes, team, select(mine, 1 << bit, 0));
         }
         if mine & (lane == leader) {
             words.fetch_and(word as usize, !mask);
