@@ -77,26 +77,26 @@ impl<const KIND: u32> PageWalk<KIND> {
         pool.raw().buffer.write(place, &bytes)
     }
 
-    /// Marks exactly these pages as taken (`true`), those behind them as free: for measurements that begin
-    /// with a given share of free pages. Call it between launches, and on a heap that nobody has blocks of.
+    /// Marks exactly the pages whose bits are set as taken, for measurements that begin with a given share of
+    /// free pages: bit `p % 32` of word `p / 32` is page `p`, and there is a word for every 32 pages. Call it
+    /// between launches, and on a heap that nobody has blocks of.
     ///
     /// # Errors
     /// Errors of the device.
-    pub fn set_taken(pool: &Pool<Self>, taken: &[bool]) -> Result<(), DeviceError> {
+    pub fn set_taken(pool: &Pool<Self>, taken: &[u32]) -> Result<(), DeviceError> {
         let params = &pool.raw().params;
         let pages = params[PARAM_PAGES];
-        let each = if KIND == SINGLE { 1 } else { 32 };
+        let all = pages.div_ceil(32) as usize;
         let mut words = Vec::new();
-        for entry in 0..entries(KIND, pages) {
-            let first = entry as usize * each;
-            let mut bits = 0u32;
-            for bit in 0..each {
-                let page = first + bit;
-                let is = page >= pages as usize || taken.get(page).copied().unwrap_or(false);
-                bits |= (is as u32) << bit;
+        for (at, &bits) in taken.iter().take(all).enumerate() {
+            let inside = (pages - at as u32 * 32).min(32);
+            if KIND == SINGLE {
+                words.extend((0..inside).flat_map(|bit| (bits >> bit & 1).to_ne_bytes()));
+            } else {
+                let none = u32::MAX.checked_shl(inside).unwrap_or(0);
+                words.extend((bits | none).to_ne_bytes());
+                words.extend(std::iter::repeat_n(0, (entry_words(KIND) as usize - 1) * 4));
             }
-            words.extend(bits.to_ne_bytes());
-            words.extend(std::iter::repeat_n(0, (entry_words(KIND) as usize - 1) * 4));
         }
         let place = params[PARAM_MAP] as u64 * 4;
         pool.raw().buffer.write(place, &words)
