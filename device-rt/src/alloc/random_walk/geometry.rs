@@ -189,7 +189,7 @@ impl<const KIND: u32> Geometry<KIND> {
         let warp = warp_number();
         let group = warp.wrapping_mul(STRIDE) % groups;
         let entry = (group * width + lane) % entries;
-        let page = self.page_at(entry, warp / groups & 31);
+        let page = self.page_at(entry, (warp / groups) & 31);
         select(page < self.pages, page, 0)
     }
 
