@@ -12,11 +12,13 @@
 //! | [`heap`] | a heap under test: runs programs on it and checks what came of them |
 //! | [`oracle`] | which blocks were live together, and whether they overlap |
 //! | [`suite`] | the tests |
+//! | [`walks`] | steps of random walks, measured and expected |
 
 pub mod heap;
 pub mod oracle;
 pub mod site;
 pub mod suite;
+pub mod walks;
 
 pub use heap::{Failures, TestHeap};
 pub use site::Site;

@@ -1,7 +1,7 @@
 //! How a heap is laid out: what an allocator tells the host.
 
 use super::{DeviceError, PlanError, Usage};
-use crate::{HeapHandle, HeapParams};
+use crate::{DevicePtr, HeapHandle, HeapParams};
 use std::vec::Vec;
 
 /// A range of words that has one value in a fresh heap.
@@ -40,6 +40,10 @@ pub trait HeapReader {
 pub trait HostAlloc: HeapHandle {
     /// Number that names this kind of heap in the header; different for every allocator.
     const KIND: u32;
+
+    /// Bytes that the smallest block takes in a heap with the default settings. Allocators of equal pages
+    /// give a page to every request.
+    const LEAST_BLOCK: u64 = DevicePtr::<u8>::GRANULE_BYTES as u64;
 
     /// Settings; the defaults are the paper's.
     type Config: Clone + Default + core::fmt::Debug;

@@ -1,6 +1,6 @@
 //! Words as sets of bits.
 
-use warpheap_api::{least, select};
+use warpheap_api::{LaneMask, least, select};
 
 /// Position of the set bit number `rank` (counted from the lowest, from 0) of `word`; 32 if the
 /// word has no more than `rank` set bits.
@@ -52,6 +52,32 @@ pub const fn take_from(word: u32, count: u32, start: u32) -> u32 {
     select(count == 0, 0, taken.rotate_left(start & 31))
 }
 
+/// The places of `free` at which so many set bits side by side begin; at most 32.
+#[inline(always)]
+pub const fn starts_of(free: u32, count: u32) -> u32 {
+    let mut starts = free;
+    let mut reach = 1;
+    // After each step a set bit stands for `reach` of them.
+    while reach < count {
+        let further = least(reach, count - reach);
+        starts &= starts >> further;
+        reach += further;
+    }
+    starts
+}
+
+/// The lane of `lanes` with `rank` lanes of the set before it.
+#[inline(always)]
+pub fn nth_lane(lanes: LaneMask, rank: u32) -> u32 {
+    let low = lanes.lo.count_ones();
+    let second = rank >= low;
+    let place = nth_set(
+        select(second, lanes.hi, lanes.lo),
+        rank - select(second, low, 0),
+    );
+    place + select(second, 32, 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +111,28 @@ mod tests {
             }
             assert_eq!(nth_set(word, rank), 32);
         }
+    }
+
+    #[test]
+    fn runs_are_found() {
+        assert_eq!(starts_of(0b0111_0110, 2), 0b0011_0010);
+        assert_eq!(starts_of(u32::MAX, 32), 1);
+        assert_eq!(starts_of(u32::MAX >> 1, 32), 0);
+        for count in 1..=32 {
+            for place in 0..=32 - count {
+                assert_eq!(starts_of(low_mask(count) << place, count), 1 << place);
+            }
+        }
+    }
+
+    #[test]
+    fn lanes_are_counted_through_both_words() {
+        let lanes = LaneMask {
+            lo: 0b1010,
+            hi: 0b110,
+        };
+        let found: Vec<u32> = (0..4).map(|rank| nth_lane(lanes, rank)).collect();
+        assert_eq!(found, [1, 3, 33, 34]);
     }
 
     #[test]

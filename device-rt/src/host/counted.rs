@@ -7,6 +7,7 @@ use warpheap_api::host::{DeviceError, HeapPlan, HeapReader, HostAlloc, PlanError
 
 impl<A: HostAlloc<Memory = Words>> HostAlloc for Counted<A> {
     const KIND: u32 = A::KIND | 0x100;
+    const LEAST_BLOCK: u64 = A::LEAST_BLOCK;
     type Config = A::Config;
 
     fn plan(bytes: u64, config: &A::Config) -> Result<HeapPlan, PlanError> {

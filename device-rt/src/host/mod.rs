@@ -2,8 +2,14 @@
 
 mod bump;
 mod counted;
+mod random_walk;
+mod random_walk_malloc;
 mod scatter;
+mod walk_steps;
 mod warp_heap;
 
+pub use random_walk::RandomWalkConfig;
+pub use random_walk_malloc::RandomWalkMallocConfig;
 pub use scatter::ScatterConfig;
+pub use walk_steps::{CountsSteps, WalkSteps};
 pub use warp_heap::WarpHeapConfig;

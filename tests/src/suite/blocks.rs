@@ -1,6 +1,6 @@
 //! Blocks are as large and as aligned as asked for, disjoint, and keep their contents.
 
-use super::{ROOMY, Subject};
+use super::{ROOMY, Subject, roomy};
 use crate::heap::{Failures, any_malloc, check, free, malloc, op};
 use crate::{Site, TestHeap};
 use warpheap_api::AllocError;
@@ -100,7 +100,7 @@ pub fn zero_sizes<A: Subject>(site: &Site) {
 /// given back in between.
 pub fn mixed_sizes<A: Subject>(site: &Site) {
     let (lanes, each) = (site.many_lanes(), 4);
-    let mut heap = TestHeap::<A>::new(site, ROOMY, lanes * each);
+    let mut heap = TestHeap::<A>::new(site, roomy::<A>(lanes * each), lanes * each);
     let size = |lane: usize, i: usize| ((lane * 37 + i * 101) % 600) as u64;
     let program: Vec<Vec<Op>> = (0..lanes)
         .map(|lane| {

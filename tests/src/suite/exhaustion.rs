@@ -1,7 +1,7 @@
 //! A full heap says so, and is usable again after frees.
 
 use super::lifetime::fill;
-use super::{ROOMY, Subject, tight, usable};
+use super::{ROOMY, Subject, fitting, thousandth, tight, usable};
 use crate::heap::{Failures, malloc};
 use crate::{Site, TestHeap};
 use warpheap_api::AllocError;
@@ -11,9 +11,8 @@ use warpheap_test_kernels::program::{OK, Outcome};
 /// A size of which a tight heap holds about a thousand blocks, and a number of them that it does not
 /// hold.
 fn too_many<A: HostAlloc>(heap: &TestHeap<'_, A>) -> (u64, usize) {
-    let room = usable(&heap.pool);
-    let size = (room / 1000).max(64);
-    (size, (room / size + 64) as usize)
+    let size = thousandth(&heap.pool);
+    (size, (usable(&heap.pool) / size + 64) as usize)
 }
 
 fn failed(outcomes: &[Vec<Outcome>]) -> usize {
@@ -62,6 +61,7 @@ pub fn other_sizes_afterwards<A: Subject>(site: &Site) {
     let (first, _) = too_many(&heap);
     let room = usable(&heap.pool);
     for size in [first, first / 2 + 3, first * 9, first] {
+        let size = fitting::<A>(size);
         let count = (room / size + 64) as usize;
         let outcomes = heap.run(&fill(count, 32, size), Failures::Any);
         assert!(failed(&outcomes) > 0, "more was handed out than there is");

@@ -51,7 +51,8 @@ fn one_schedule<A: Subject>(width: u32, seed: u64) {
         1 => {
             let pool = site.device.reserve::<A>(bytes).expect("a heap");
             let absent = dice.random_range(0..8);
-            let size = [16, 100, (usable(&pool) / lanes as u64) as u32][dice.random_range(0..3)];
+            let share = (usable(&pool) / lanes as u64).min(A::CAPS.max_size - 100);
+            let size = [16, 100, share as u32][dice.random_range(0..3)];
             let absent = if absent < 4 { absent } else { ABSENT };
             let spread = dice.random_range(0..50);
             warp::call(&site, &pool, lanes, 2, size, spread, absent);

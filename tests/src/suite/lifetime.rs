@@ -1,6 +1,6 @@
 //! Blocks live until they are freed, by whichever lane, and their memory is used again.
 
-use super::{ROOMY, Subject, tight, usable};
+use super::{ROOMY, Subject, roomy, thousandth, tight, usable};
 use crate::heap::{Failures, free, malloc, realloc};
 use crate::{Site, TestHeap};
 use warpheap_api::host::{DeviceVec, LaunchConfig, Pool};
@@ -59,8 +59,9 @@ pub fn freed_elsewhere<A: Subject>(site: &Site) {
 
 /// Lanes pass blocks to each other while all of them allocate, and free each other's.
 pub fn handed_over<A: Subject>(site: &Site) {
-    let pool = site.device.reserve::<A>(ROOMY).expect("the heap is made");
     let lanes = site.many_lanes() as u32;
+    let bytes = roomy::<A>(2 * lanes as usize);
+    let pool = site.device.reserve::<A>(bytes).expect("the heap is made");
     let failed = hand_over(site, &pool, lanes, 12, 0x1234);
     assert_eq!(failed, 0, "the heap has room for all of it");
 }
@@ -129,7 +130,7 @@ pub fn rounds_without_growth<A: Subject>(site: &Site) {
     let pool_bytes = tight::<A>();
     let mut first = None;
     let mut heap = TestHeap::<A>::new(site, pool_bytes, 4096);
-    let size = (usable(&heap.pool) / 1000).max(64);
+    let size = thousandth(&heap.pool);
     let count = (usable(&heap.pool) / size + 64) as usize;
     let lanes = 64;
     for round in 0..5 {
@@ -162,7 +163,7 @@ pub fn fill(count: usize, lanes: usize, size: u64) -> Vec<Vec<Op>> {
 pub fn reset_heap<A: Subject>(site: &Site) {
     let mut heap = TestHeap::<A>::new(site, tight::<A>(), 4096);
     let fresh = heap.pool.stats().expect("stats");
-    let size = (usable(&heap.pool) / 1000).max(64);
+    let size = thousandth(&heap.pool);
     let program = vec![fill((usable(&heap.pool) / size + 64) as usize, 1, size).remove(0)];
     heap.run(&program, Failures::Exhausted);
     let got = heap.taken().len();

@@ -92,9 +92,42 @@ pub fn least<A: HostAlloc>() -> u64 {
     }
 }
 
-/// Bytes of a heap that is soon full.
+/// Bytes of a heap that is soon full: of a thousand blocks of a thousandth of it.
 pub fn tight<A: HostAlloc>() -> u64 {
-    (least::<A>() + (128 << 10)) & !15
+    (least::<A>() + (128 << 10).max(1024 * coarse::<A>())) & !15
+}
+
+/// Bytes of a heap with room for a few times `blocks` blocks, whatever their size.
+pub fn roomy<A: HostAlloc>(blocks: usize) -> u64 {
+    ROOMY.max(2 * blocks as u64 * A::LEAST_BLOCK)
+}
+
+/// Bytes of a heap that is full with so many blocks, of an allocator whose blocks are large; of others a
+/// [`tight`] one.
+pub fn full_with<A: HostAlloc>(blocks: u64) -> u64 {
+    match coarse::<A>() {
+        0 => tight::<A>(),
+        block => least::<A>() + blocks * block,
+    }
+}
+
+/// The least block of allocators for which that is more than a granule; 0 for others.
+fn coarse<A: HostAlloc>() -> u64 {
+    match A::LEAST_BLOCK {
+        ..=16 => 0,
+        block => block,
+    }
+}
+
+/// A size that is served, as near to `size` as there are blocks that do not waste more than others.
+pub fn fitting<A: HostAlloc>(size: u64) -> u64 {
+    let block = coarse::<A>().max(1);
+    (size / block * block).max(block).min(A::CAPS.max_size)
+}
+
+/// A size of which a tight heap holds about a thousand blocks.
+pub fn thousandth<A: HostAlloc>(pool: &warpheap_api::host::Pool<A>) -> u64 {
+    fitting::<A>((usable(pool) / 1000).max(64))
 }
 
 /// Bytes of a heap that one request can take at most.

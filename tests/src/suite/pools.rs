@@ -176,8 +176,12 @@ pub fn host_allocates<A: Subject>(site: &Site) {
         .collect();
     assert_eq!(oracle::overlap(&lives), None);
     let whole = layout::bytes(usable(&pool) as usize + 16);
+    let too_large = match whole.size() as u64 > A::CAPS.max_size {
+        true => AllocError::Unsupported,
+        false => AllocError::Exhausted,
+    };
     for (layout, expected) in [
-        (whole, AllocError::Exhausted),
+        (whole, too_large),
         (layout::bytes(layout::ABSURD), AllocError::Unsupported),
     ] {
         match pool.malloc(layout) {

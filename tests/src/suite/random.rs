@@ -1,6 +1,6 @@
 //! Random programs.
 
-use super::{ROOMY, Subject, tight};
+use super::{ROOMY, Subject, least};
 use crate::heap::{Failures, check, free, malloc, op, realloc};
 use crate::{Site, TestHeap};
 use proptest::collection::vec;
@@ -95,7 +95,8 @@ const LARGEST: u64 = 3 << 10;
 pub fn churn<A: Subject>(site: &Site) {
     let lanes = site.many_lanes().min(2048);
     let slots = lanes * EACH;
-    let bytes = tight::<A>() + slots as u64 * LARGEST / 8;
+    let each = (LARGEST / 8).max(A::LEAST_BLOCK * 3 / 4);
+    let bytes = least::<A>() + (128 << 10) + slots as u64 * each;
     let mut heap = TestHeap::<A>::new(site, bytes, slots);
     let mut dice = SmallRng::seed_from_u64(0x5eed);
     let (mut served, mut failed) = (0, 0);

@@ -1,6 +1,6 @@
 //! `HeapVec`.
 
-use super::{ROOMY, Subject, tight, usable};
+use super::{ROOMY, Subject, full_with, usable};
 use crate::Site;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -126,7 +126,7 @@ impl<'s, A: Subject> Vectors<'s, A> {
 /// did nothing.
 fn follow(vector: &mut Vec<u32>, op: VecOp, code: u32) -> u32 {
     if code != 0 {
-        assert!(code <= 2, "code {code} of {op:?}");
+        assert!(code <= 3, "code {code} of {op:?}");
         return 0;
     }
     let index = op.index as usize;
@@ -201,7 +201,7 @@ pub fn across_launches<A: Subject>(site: &Site) {
 /// A vector that cannot grow is as it was.
 pub fn out_of_memory<A: Subject>(site: &Site) {
     let lanes = 24;
-    let mut vectors = Vectors::<A>::new(site, tight::<A>(), lanes);
+    let mut vectors = Vectors::<A>::new(site, full_with::<A>(20), lanes);
     // Each one reserves a part of the heap that there is not for all of them.
     let part = (usable(&vectors.pool) / 4 / 10) as u32;
     let program: Vec<Vec<VecOp>> = (0..lanes as u32)
@@ -268,7 +268,8 @@ pub fn nested<A: Subject>(site: &Site) {
 /// is whole.
 pub fn kernel_runs_out<A: Subject>(site: &Site) {
     let device = &site.device;
-    let pool = device.reserve::<A>(tight::<A>()).expect("the heap is made");
+    let bytes = full_with::<A>(40);
+    let pool = device.reserve::<A>(bytes).expect("the heap is made");
     let lanes = 64;
     // Of 12 bytes each: twice as many as there is room for.
     let most = (usable(&pool) / 6) as usize / lanes;

@@ -14,7 +14,8 @@ use warpheap_test_kernels::warp::{ABSENT, Row};
 /// All lanes call, for sizes that are the same and sizes that are not.
 pub fn together<A: Subject>(site: &Site) {
     let pool = site.device.reserve::<A>(ROOMY).expect("the heap is made");
-    for (size, spread) in [(16, 0), (0, 1), (100, 40), (2500, 1500)] {
+    let large = ((A::CAPS.max_size - 2500) / 2).min(1500) as u32;
+    for (size, spread) in [(16, 0), (0, 1), (100, 40), (2500, large)] {
         let rows = call(site, &pool, 520, 3, size, spread, ABSENT);
         assert!(rows.iter().all(|row| row.code == OK));
     }
@@ -35,7 +36,8 @@ pub fn out_of_memory<A: Subject>(site: &Site) {
         .device
         .reserve::<A>(tight::<A>())
         .expect("the heap is made");
-    let (lanes, size) = (400, (usable(&pool) / 300) as u32);
+    let size = (usable(&pool) / 300).min(A::CAPS.max_size);
+    let (lanes, size) = ((usable(&pool) / size + 100) as usize, size as u32);
     let rows = call(site, &pool, lanes, 0, size, 0, ABSENT);
     let full = rows.iter().filter(|row| row.kept.is_null()).count();
     assert!(full > 0, "more was handed out than there is");

@@ -50,11 +50,13 @@ pub fn out_of_memory<A: Subject>(site: &Site) {
         .device
         .reserve::<A>(tight::<A>())
         .expect("the heap is made");
+    let words = 72 * 4;
+    let size = (usable(&pool) / 30).min(A::CAPS.max_size - words);
     let calls = Calls {
-        grid_dim: 40,
+        grid_dim: (usable(&pool) / (size + words) + 12) as u32,
         block_dim: 72,
         rounds: 1,
-        size: (usable(&pool) / 30) as u32,
+        size: size as u32,
     };
     let rows = call(site, &pool, calls);
     let failed = rows.iter().filter(|row| row.kept.is_null()).count() as u32 / calls.block_dim;

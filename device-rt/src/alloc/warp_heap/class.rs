@@ -4,8 +4,7 @@
 //! 1 to 7 times a power of two, which makes dividing by it a multiplication, and a multiple of every
 //! power of two that a request rounded to it is a multiple of, which keeps alignments.
 
-use crate::bits::nth_set;
-use warpheap_api::{LaneMask, least, select};
+use warpheap_api::{least, select};
 
 /// Bits behind the point in the reciprocals of odd numbers: exact for dividends to 2^14 and products
 /// that fit a word.
@@ -100,18 +99,6 @@ const fn divide(value: u32, odd: u32) -> u32 {
     select(odd == 1, value, (value * reciprocal) >> POINT)
 }
 
-/// The lane of `lanes` with `rank` lanes of the set before it.
-#[inline(always)]
-pub(crate) fn nth_lane(lanes: LaneMask, rank: u32) -> u32 {
-    let low = lanes.lo.count_ones();
-    let second = rank >= low;
-    let place = nth_set(
-        select(second, lanes.hi, lanes.lo),
-        rank - select(second, low, 0),
-    );
-    place + select(second, 32, 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,15 +141,5 @@ mod tests {
                 .sum();
             assert_eq!(bits, class.blocks);
         }
-    }
-
-    #[test]
-    fn lanes_are_counted_through_both_words() {
-        let lanes = LaneMask {
-            lo: 0b1010,
-            hi: 0b110,
-        };
-        let found: Vec<u32> = (0..4).map(|rank| nth_lane(lanes, rank)).collect();
-        assert_eq!(found, [1, 3, 33, 34]);
     }
 }

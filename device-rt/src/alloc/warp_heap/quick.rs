@@ -7,10 +7,9 @@
 
 use super::class::Class;
 use super::state::{FREE, count_of, pack, tag_for, tag_of};
-use super::units::starts_of;
 use super::{Part, WarpHeap};
 use crate::arch;
-use crate::bits::take_from;
+use crate::bits::{starts_of, take_from};
 use crate::sync::hash;
 use crate::thread;
 use warpheap_api::{DevicePtr, HeapMemory, least, select};

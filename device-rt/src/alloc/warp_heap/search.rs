@@ -2,12 +2,12 @@
 //! larger block) at a time, each at another chunk or word.
 
 use super::chunk::Want;
-use super::class::{Class, nth_lane};
+use super::class::Class;
 use super::quick::{Attempt, Place};
 use super::state::tag_for;
 use super::{Answer, Ask, Part, WarpHeap};
 use crate::arch;
-use crate::bits::{nth_set, take_from};
+use crate::bits::{nth_lane, nth_set, take_from};
 use crate::sync::hash;
 use crate::thread;
 use warpheap_api::{AllocError, DevicePtr, HeapMemory, LaneMask, least, select};

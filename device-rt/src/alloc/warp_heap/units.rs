@@ -6,9 +6,9 @@ use super::search::Walk;
 use super::state::{FREE, UNITS, pack, tag_of};
 use super::{Ask, Part, WarpHeap};
 use crate::arch;
-use crate::bits::low_mask;
+use crate::bits::{low_mask, starts_of};
 use crate::sync::hash;
-use warpheap_api::{AllocError, HeapMemory, LaneMask, least, select};
+use warpheap_api::{AllocError, HeapMemory, LaneMask, select};
 
 /// Tries at the word of one chunk.
 const TRIES: u32 = 8;
@@ -175,20 +175,6 @@ impl WarpHeap {
     }
 }
 
-/// The places of `free` at which so many set bits begin; at most 32.
-#[inline(always)]
-pub(super) const fn starts_of(free: u32, units: u32) -> u32 {
-    let mut starts = free;
-    let mut reach = 1;
-    // After each step a set bit stands for `reach` of them.
-    while reach < units {
-        let further = least(reach, units - reach);
-        starts &= starts >> further;
-        reach += further;
-    }
-    starts
-}
-
 /// The places that are multiples of `align`, a power of two up to 32.
 #[inline(always)]
 const fn aligned_places(align: u32) -> u32 {
@@ -198,18 +184,6 @@ const fn aligned_places(align: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn runs_of_units_are_found() {
-        assert_eq!(starts_of(0b0111_0110, 2), 0b0011_0010);
-        assert_eq!(starts_of(u32::MAX, 32), 1);
-        assert_eq!(starts_of(u32::MAX >> 1, 32), 0);
-        for units in 1..=32 {
-            for place in 0..=32 - units {
-                assert_eq!(starts_of(low_mask(units) << place, units), 1 << place);
-            }
-        }
-    }
 
     #[test]
     fn aligned_places_are_multiples() {
