@@ -2,8 +2,10 @@
 
 mod bump;
 mod counted;
+mod gallatin;
 mod scatter;
 mod warp_heap;
 
+pub use gallatin::GallatinConfig;
 pub use scatter::ScatterConfig;
 pub use warp_heap::WarpHeapConfig;

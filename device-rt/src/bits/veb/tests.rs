@@ -8,7 +8,18 @@ use std::vec::Vec;
 
 /// One level, edges of one, two, three and four levels, and one with a last word of one bit.
 const UNIVERSES: [u32; 12] = [
-    1, 5, 31, 32, 33, 100, 1024, 1025, 1057, 32768, 32769, 1 << 20,
+    1,
+    5,
+    31,
+    32,
+    33,
+    100,
+    1024,
+    1025,
+    1057,
+    32768,
+    32769,
+    1 << 20,
 ];
 
 struct Room {
@@ -43,7 +54,12 @@ impl Room {
             }
         }
         let end = words.len() - 10;
-        assert!(words[..10].iter().chain(&words[end..]).all(|&w| w == 0xabcd));
+        assert!(
+            words[..10]
+                .iter()
+                .chain(&words[end..])
+                .all(|&w| w == 0xabcd)
+        );
     }
 }
 
