@@ -11,6 +11,9 @@ use warpheap_api::{AllocError, HeapMemory, select};
 /// Searches for a run that others disturb, before [`VebTree::claim_run`] gives up.
 const SEARCHES: u32 = 64;
 
+/// Looks at a word that others empty and fill at the same time. They look as well.
+const LOOKS: u32 = 16;
+
 /// A concurrent set of numbers below its *universe*, in a window of a heap's words.
 ///
 /// A handle: copies name the same set. The words are [`words`](Self::words) many, and all zero for the empty
@@ -266,7 +269,9 @@ impl VebTree {
     fn set<M: HeapMemory>(self, memory: M, leaf: u32, mask: u32) -> u32 {
         memory.release();
         let old = memory.fetch_or(self.at(0, leaf << 5), mask);
-        self.raise(memory, select(old == 0, 1, self.levels()), leaf);
+        if old == 0 {
+            self.tell(memory, leaf);
+        }
         old
     }
 
@@ -277,45 +282,40 @@ impl VebTree {
         let old = memory.fetch_and(self.at(0, leaf << 5), !mask);
         memory.acquire();
         if (old != 0) & (old & !mask == 0) {
-            self.lower(memory, leaf);
+            self.tell(memory, leaf);
         }
         old
     }
 
-    /// Says above that word `i` of the level below `level` has bits, as far up as that is news.
-    #[inline(always)]
-    fn raise<M: HeapMemory>(self, memory: M, level: u32, i: u32) {
-        let (mut level, mut i) = (level, i);
-        let levels = self.levels();
-        while level < levels {
-            memory.release();
-            let old = memory.fetch_or(self.at(level, i), 1 << (i & 31));
-            level = select(old == 0, level + 1, levels);
-            i >>= 5;
-        }
-    }
-
-    /// Says above that leaf `i` has no bits any more, and takes that back if it has some by then.
+    /// Says above whether leaf `i` has bits, as far up as that is news.
     ///
-    /// Who sets bits in it says so above afterwards. If that came before the bit above was cleared here, the
-    /// new bits are seen behind the fence; if it comes after, it stands.
+    /// Each one who empties a word or fills an empty one comes here afterwards, and looks at the word again
+    /// when the bit above is changed: whose change of the bit comes last sees what all the others did to the
+    /// word before they changed the bit. So when all is quiet every bit is right.
     #[inline(always)]
-    fn lower<M: HeapMemory>(self, memory: M, i: u32) {
+    fn tell<M: HeapMemory>(self, memory: M, i: u32) {
         let levels = self.levels();
         let (mut level, mut i) = (1, i);
-        let mut back = levels;
+        let (mut news, mut looks) = (false, 0);
         while level < levels {
-            let bit = 1 << (i & 31);
+            let below = self.at(level - 1, i << 5);
+            let (at, bit) = (self.at(level, i), 1 << (i & 31));
+            let has = memory.load(below) != 0;
             memory.release();
-            let old = memory.fetch_and(self.at(level, i), !bit);
+            // Whether the word above is no longer empty, or is by now.
+            if has {
+                news |= memory.fetch_or(at, bit) == 0;
+            } else {
+                news |= memory.fetch_and(at, !bit) == bit;
+            }
             memory.acquire();
-            let below = memory.load(self.at(level - 1, i << 5));
-            back = select(below != 0, level, back);
-            let further = (below == 0) & (old == bit);
-            i = select(further, i >> 5, i);
-            level = select(further, level + 1, levels);
+            looks += 1;
+            let settled = ((memory.load(below) != 0) == has) | (looks == LOOKS);
+            looks = select(settled, 0, looks);
+            i = select(settled, i >> 5, i);
+            level = select(settled, select(news, level + 1, levels), level);
+            news &= !settled;
         }
-        self.raise(memory, back, i);
     }
 
     /// [`successor`](Self::successor) or [`scan`](Self::scan); [`NONE`] if there is none.
