@@ -254,6 +254,43 @@ fn small_pools_are_filled_by_many_lanes() {
     }
 }
 
+/// Two or three segments that change their class all the time, so that lanes held back at a buffer come
+/// to a block that is of another class by then.
+#[test]
+fn a_claim_through_an_old_buffer_is_taken_back() {
+    let config = GallatinConfig {
+        segment_bytes: Some(1 << 10),
+        slices: Some(16),
+        largest_slice: Some(128),
+        buffers: Some(1),
+        least_buffers: Some(1),
+    };
+    for width in [1, 4, 16] {
+        for seed in 0..300u64 {
+            let site = Site::explored(width, seed);
+            let lanes = width as usize * (2 + seed as usize % 3).max(32 / width as usize / 4);
+            let mut heap = TestHeap::<Gallatin>::new(&site, suite::ROOMY, lanes);
+            let bytes = (6 << 10) + seed % 3 * (1 << 10);
+            heap.pool = site.device.reserve_with(bytes, &config).expect("a heap");
+            heap.block_dim = width;
+            let size = |lane: usize, i: usize| {
+                let dice = warpheap_rt::sync::hash(
+                    seed as u32 ^ ((lane / width as usize) << 8 | i) as u32,
+                );
+                [16, 64, 128][dice as usize % 3]
+            };
+            let ops = |lane| (0..8).flat_map(move |i| [malloc(lane, size(lane, i)), free(lane)]);
+            let program: Vec<_> = (0..lanes).map(|lane| ops(lane).collect()).collect();
+            heap.run(&program, Failures::Any);
+            let usage = heap.pool.stats().expect("stats").usage;
+            assert_eq!(usage.used_bytes, 0, "width {width}, seed {seed}: {usage:?}");
+            let whole = layout::bytes(suite::usable(&heap.pool) as usize);
+            let block = heap.pool.malloc(whole);
+            assert!(block.is_ok(), "width {width}, seed {seed}: {usage:?}");
+        }
+    }
+}
+
 #[test]
 fn the_papers_settings_hold() {
     // Segments of 16 MiB, 4096 slices to a block, slices up to 4096 bytes, larger ones a block of 64 KiB.

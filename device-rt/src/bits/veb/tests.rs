@@ -144,7 +144,7 @@ fn claims_the_last_run_there_is() {
         for step in 0..3000u32 {
             let dice = hash(step.wrapping_mul(universe));
             let count = 1 + hash(dice) % [3, 40, universe + 2][(dice >> 8) as usize % 3];
-            let align = 1 << (dice >> 16) % 4;
+            let align = 1 << ((dice >> 16) % 4);
             let phase = (dice >> 20) % 8;
             if dice % 3 == 0 && !taken.is_empty() {
                 let (first, count) = taken.swap_remove(dice as usize / 3 % taken.len());
