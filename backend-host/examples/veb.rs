@@ -69,15 +69,18 @@ fn rows(universe: u32, threads: u32) {
     });
     row("insert, remove", pair);
     for every in [1, 32, 1024] {
-        (0..universe).for_each(|x| drop(tree.remove(memory, x)));
-        let few = (0..universe).step_by(every as usize);
-        few.for_each(|x| drop(tree.insert(memory, x)));
+        for x in 0..universe {
+            tree.remove(memory, x);
+        }
+        for x in (0..universe).step_by(every as usize) {
+            tree.insert(memory, x);
+        }
         let next = time(threads, |i| {
             black_box(tree.successor(shared.memory(), hash(i) % universe));
         });
         row(&format!("successor, 1 of {every} there"), next);
     }
-    (0..universe).for_each(|x| drop(tree.insert(memory, x)));
+    tree.insert_run(memory, 0, universe);
     let pair = time(threads, |_| {
         if let Some(x) = tree.claim(shared.memory(), 0) {
             tree.insert(shared.memory(), x);

@@ -78,8 +78,8 @@ unsafe fn search(args: &ArgBlock) {
     for round in 0..4 {
         let x = EDGES[hash(thread::index() << 8 | round) as usize & 7];
         match thread::index() % 3 {
-            0 => drop(tree().insert(memory, x)),
-            1 => drop(tree().remove(memory, x)),
+            0 => _ = tree().insert(memory, x),
+            1 => _ = tree().remove(memory, x),
             _ => {
                 let next = tree().scan(memory, x);
                 let most = stays.into_iter().find(|&y| y >= x);

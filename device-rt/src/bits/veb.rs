@@ -392,5 +392,4 @@ const fn some(x: u32) -> Option<u32> {
 }
 
 #[cfg(test)]
-#[path = "veb/tests.rs"]
 mod tests;
