@@ -20,6 +20,7 @@ const ALL_ALLOCATORS: &[&str] = &[
     "Bump",
     "ScatterAlloc",
     "WarpHeap",
+    "Gallatin",
     "RandomWalk",
     "RandomWalkBitmap",
     "CollaborativeWalk",

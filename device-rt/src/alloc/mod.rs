@@ -4,11 +4,13 @@
 //! `#[kernel(allocators = all)]`.
 
 pub(crate) mod bump;
+pub(crate) mod gallatin;
 pub(crate) mod random_walk;
 pub(crate) mod scatter;
 pub(crate) mod warp_heap;
 
 pub use bump::Bump;
+pub use gallatin::Gallatin;
 pub use random_walk::{
     ClusteredWalk, CollaborativeWalk, PageWalk, RandomWalk, RandomWalkBitmap, RandomWalkMalloc,
 };
@@ -23,8 +25,8 @@ use warpheap_api::{AllocError, HeapMemory, header};
 macro_rules! for_each_allocator {
     ($then:ident) => {
         $then! {
-            Bump, ScatterAlloc, WarpHeap, RandomWalk, RandomWalkBitmap, CollaborativeWalk, ClusteredWalk,
-            RandomWalkMalloc
+            Bump, ScatterAlloc, WarpHeap, Gallatin, RandomWalk, RandomWalkBitmap,
+            CollaborativeWalk, ClusteredWalk, RandomWalkMalloc
         }
     };
 }

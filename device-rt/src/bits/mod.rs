@@ -1,4 +1,8 @@
-//! Words as sets of bits.
+//! Words as sets of bits, and sets of more than a word.
+
+mod veb;
+
+pub use veb::VebTree;
 
 use warpheap_api::{LaneMask, least, select};
 

@@ -2,12 +2,14 @@
 
 mod bump;
 mod counted;
+mod gallatin;
 mod random_walk;
 mod random_walk_malloc;
 mod scatter;
 mod walk_steps;
 mod warp_heap;
 
+pub use gallatin::GallatinConfig;
 pub use random_walk::RandomWalkConfig;
 pub use random_walk_malloc::RandomWalkMallocConfig;
 pub use scatter::ScatterConfig;
