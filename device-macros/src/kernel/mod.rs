@@ -16,7 +16,17 @@ use syn::{ItemFn, Result};
 const LAYOUT_VERSION: u32 = 1;
 
 /// The allocators of `allocators = all`, by their names in the runtime's module `alloc`.
-const ALL_ALLOCATORS: &[&str] = &["Bump", "ScatterAlloc", "WarpHeap"];
+const ALL_ALLOCATORS: &[&str] = &[
+    "Bump",
+    "ScatterAlloc",
+    "WarpHeap",
+    "OuroborosPS",
+    "OuroborosPVA",
+    "OuroborosPVL",
+    "OuroborosCS",
+    "OuroborosCVA",
+    "OuroborosCVL",
+];
 
 pub fn expand(options: Options, function: ItemFn) -> Result<TokenStream> {
     let kernel = parse::Kernel::new(options, function)?;

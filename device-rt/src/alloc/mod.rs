@@ -4,10 +4,14 @@
 //! `#[kernel(allocators = all)]`.
 
 pub(crate) mod bump;
+pub(crate) mod ouroboros;
 pub(crate) mod scatter;
 pub(crate) mod warp_heap;
 
 pub use bump::Bump;
+pub use ouroboros::{
+    Ouroboros, OuroborosCS, OuroborosCVA, OuroborosCVL, OuroborosPS, OuroborosPVA, OuroborosPVL,
+};
 pub use scatter::ScatterAlloc;
 pub use warp_heap::WarpHeap;
 
@@ -18,7 +22,10 @@ use warpheap_api::{AllocError, HeapMemory, header};
 #[macro_export]
 macro_rules! for_each_allocator {
     ($then:ident) => {
-        $then! { Bump, ScatterAlloc, WarpHeap }
+        $then! {
+            Bump, ScatterAlloc, WarpHeap, OuroborosPS, OuroborosPVA, OuroborosPVL, OuroborosCS,
+            OuroborosCVA, OuroborosCVL
+        }
     };
 }
 

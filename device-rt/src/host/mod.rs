@@ -2,8 +2,10 @@
 
 mod bump;
 mod counted;
+mod ouroboros;
 mod scatter;
 mod warp_heap;
 
+pub use ouroboros::OuroborosConfig;
 pub use scatter::ScatterConfig;
 pub use warp_heap::WarpHeapConfig;
