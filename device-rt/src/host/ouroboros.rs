@@ -25,7 +25,7 @@ pub struct OuroborosConfig {
     pub queues: u32,
     /// Instances, each with chunks 2^[`instance_step`](Self::instance_step) times as large as the one
     /// before and as many doublings of page sizes more. Default `None`: as many as have chunks of no more
-    /// than an eighth of the pool.
+    /// than a quarter of the pool.
     pub instances: Option<u32>,
     /// Doublings from an instance to the next: 1 to 9. Default 3.
     pub instance_step: u32,
@@ -117,7 +117,7 @@ impl OuroborosConfig {
         let instances = self.instances.unwrap_or_else(|| {
             let mut instances = 1;
             let chunk = |instances| (self.chunk_bytes as u64) << (instances * self.instance_step);
-            while chunk(instances) <= (bytes / 8).min(MOST_GRANULES as u64 * 16) {
+            while chunk(instances) <= (bytes / 4).min(MOST_GRANULES as u64 * 16) {
                 instances += 1;
             }
             instances

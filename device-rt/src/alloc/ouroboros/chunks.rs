@@ -27,7 +27,12 @@ impl Strategy for Chunks {
     const PAGES: bool = false;
 
     #[inline(always)]
-    fn obtain<Q: Queue>(heap: Ouroboros<Self, Q>, class: u32, wanted: u32) -> Deal {
+    fn obtain<Q: Queue>(
+        heap: Ouroboros<Self, Q>,
+        class: u32,
+        wanted: u32,
+        _elsewhere: bool,
+    ) -> Deal {
         let core = heap.core;
         let pages = core.geometry.pages(class);
         let surplus = pages - least(pages, wanted);

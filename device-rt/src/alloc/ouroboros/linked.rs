@@ -142,9 +142,9 @@ impl Queue for VirtualLinked {
         let newest = core.geometry.head(class, HEAD_NEWEST);
         let before = core.words.load(newest);
         if before == NONE {
-            for word in [HEAD_FIRST, HEAD_LAST, HEAD_OLD] {
-                core.words.store(core.geometry.head(class, word), chunk);
-            }
+            core.words.store(core.geometry.head(class, HEAD_FIRST), chunk);
+            core.words.store(core.geometry.head(class, HEAD_LAST), chunk);
+            core.words.store(core.geometry.head(class, HEAD_OLD), chunk);
         } else {
             core.words.store(core.geometry.header(before) + NEXT, chunk);
         }

@@ -107,9 +107,15 @@ pub trait Strategy: Copy + 'static {
     #[doc(hidden)]
     const PAGES: bool;
 
-    /// Up to `wanted` pages for the team of the calling lane.
+    /// Up to `wanted` pages for the team of the calling lane; not from entries that others are still
+    /// writing, if `elsewhere`.
     #[doc(hidden)]
-    fn obtain<Q: Queue>(heap: Ouroboros<Self, Q>, class: u32, wanted: u32) -> Deal;
+    fn obtain<Q: Queue>(
+        heap: Ouroboros<Self, Q>,
+        class: u32,
+        wanted: u32,
+        elsewhere: bool,
+    ) -> Deal;
 
     /// Takes pages back, one from each of `lanes` that is `live`.
     #[doc(hidden)]
@@ -268,7 +274,7 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
             let leader = mine.first();
             let mut deal = Deal::NOTHING;
             if lane == leader {
-                deal = S::obtain(self, class, mine.count());
+                deal = S::obtain(self, class, mine.count(), fruitless & 1 != 0);
             }
             arch::warp_barrier(lanes);
             let source = select(mine.is_empty(), lane, leader);

@@ -24,14 +24,24 @@ impl Strategy for Pages {
     const PAGES: bool = true;
 
     #[inline(always)]
-    fn obtain<Q: Queue>(heap: Ouroboros<Self, Q>, class: u32, wanted: u32) -> Deal {
+    fn obtain<Q: Queue>(
+        heap: Ouroboros<Self, Q>,
+        class: u32,
+        wanted: u32,
+        elsewhere: bool,
+    ) -> Deal {
         let core = heap.core;
-        let mut taken = core.wait_at_once(class, wanted);
+        let mut taken = 0;
+        if !elsewhere {
+            taken = core.wait_at_once(class, wanted);
+        }
         let pages = core.geometry.pages(class);
         let surplus = pages - least(pages, wanted);
         let mut deal = Deal::NOTHING;
         if taken == 0 {
-            if surplus != 0 {
+            if elsewhere {
+                core.announce(class, surplus);
+            } else if surplus != 0 {
                 taken = core.wait(class, wanted, surplus);
             }
             if taken == 0 {

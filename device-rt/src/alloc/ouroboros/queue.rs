@@ -266,11 +266,12 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
                         core.words.fetch_add(room, entries.count);
                     }
                 }
-                // Who has the first place of a queue chunk adds the next one (§5.1).
+                // Who has the middle place of a queue chunk adds the next one.
                 let log = core.geometry.slots_log();
-                let last = position.wrapping_add(entries.count - 1);
-                let first = position.wrapping_sub(1) >> log != last >> log;
-                grow = Q::VIRTUAL & (!served | (first & !before));
+                let end = position.wrapping_add(entries.count);
+                let half = 1u32 << (log - 1);
+                let middle = position.wrapping_add(half) >> log != end.wrapping_add(half) >> log;
+                grow = Q::VIRTUAL & (!served | (middle & !before));
             }
             if Q::VIRTUAL && !arch::ballot(lanes, grow).is_empty() {
                 self.grow(lanes, team, class, grow, entries.count, served);

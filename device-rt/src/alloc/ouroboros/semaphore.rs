@@ -85,9 +85,16 @@ impl Core {
             attempt += 1;
         }
         if !announced & (taken == 0) {
-            self.words.fetch_add(expected, surplus);
+            self.announce(class, surplus);
         }
         taken
+    }
+
+    /// Announces pages that the caller makes.
+    #[inline(always)]
+    pub(super) fn announce(self, class: u32, pages: u32) {
+        let expected = self.geometry.head(class, HEAD_EXPECTED);
+        self.words.fetch_add(expected, pages);
     }
 
     /// Pages came, and so many fewer are expected.
