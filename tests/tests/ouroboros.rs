@@ -4,11 +4,16 @@
 
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use warpheap_api::host::{BlockSize, DeviceError, HostAlloc, PlanError, Pool};
-use warpheap_api::{AllocError, DevicePtr, Layout, layout};
-use warpheap_rt::alloc::{
-    OuroborosCS, OuroborosCVA, OuroborosCVL, OuroborosPS, OuroborosPVA, OuroborosPVL,
+use warpheap::Device;
+use warpheap_api::host::{BlockSize, DeviceError, HeapReader, HostAlloc, PlanError, Pool};
+use warpheap_api::{
+    AllocError, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, Layout, layout,
 };
+use warpheap_host::HostConfig;
+use warpheap_rt::alloc::{
+    Mixed, OuroborosCS, OuroborosCVA, OuroborosCVL, OuroborosPS, OuroborosPVA, OuroborosPVL,
+};
+use warpheap_rt::arch::Words;
 use warpheap_rt::host::OuroborosConfig;
 use warpheap_tests::heap::{Failures, free, malloc};
 use warpheap_tests::{Site, Subject, TestHeap};
@@ -38,6 +43,7 @@ for_variants! {
     an_emptied_heap_serves_every_size: OuroborosPS, OuroborosPVA, OuroborosPVL, OuroborosCS, OuroborosCVA, OuroborosCVL;
     narrow_warps: OuroborosPS, OuroborosPVA, OuroborosPVL, OuroborosCS, OuroborosCVA, OuroborosCVL;
     queue_chunks_come_back: OuroborosPVA, OuroborosPVL, OuroborosCVA, OuroborosCVL;
+    many_lanes_free_at_once: OuroborosPVA, OuroborosPVL, OuroborosCVL;
     larger_instances: OuroborosPS, OuroborosPVA, OuroborosPVL, OuroborosCS, OuroborosCVA, OuroborosCVL;
     a_heap_moves_into_a_larger_pool: OuroborosPS, OuroborosPVA, OuroborosPVL, OuroborosCS, OuroborosCVA, OuroborosCVL;
     a_full_queue_loses_nothing: OuroborosPS, OuroborosPVA, OuroborosCS, OuroborosCVA;
@@ -157,7 +163,12 @@ fn a_full_heap_says_so<A: HostAlloc<Config = Settings>>() {
         let mut blocks = fill(&pool, layout);
         // Of larger chunks the last one is not whole, and a queue may have a few chunks.
         let expected = room(&pool) * if bytes > 8192 { 60 } else { 90 } / 100;
-        assert!(used(&pool) >= expected, "{}: {bytes}: {}", A::NAME, used(&pool));
+        assert!(
+            used(&pool) >= expected,
+            "{}: {bytes}: {}",
+            A::NAME,
+            used(&pool)
+        );
         for _ in 0..3 {
             assert!(pool.malloc(layout).is_err());
             let last = blocks.pop().expect("it held some");
@@ -168,7 +179,8 @@ fn a_full_heap_says_so<A: HostAlloc<Config = Settings>>() {
         free_all(&pool, blocks, layout);
         assert_eq!(used(&pool), 0);
         let again = fill(&pool, layout).len();
-        assert!(again * 20 >= count * 19, "{}: {again} of {count}", A::NAME);
+        // A queue may have a chunk now.
+        assert!((again + 1) * 20 >= count * 19, "{}: {again} of {count}", A::NAME);
     }
 }
 
@@ -179,7 +191,11 @@ fn an_emptied_heap_serves_every_size<A: HostAlloc<Config = Settings>>() {
         let blocks = fill(&pool, layout);
         let (got, room) = (used(&pool), room(&pool));
         let least = if bytes > 8192 { 45 } else { 80 };
-        assert!(got * 100 >= room * least, "{}: {bytes}: {got} of {room}", A::NAME);
+        assert!(
+            got * 100 >= room * least,
+            "{}: {bytes}: {got} of {room}",
+            A::NAME
+        );
         free_all(&pool, blocks, layout);
         assert_eq!(used(&pool), 0, "{}: {bytes}", A::NAME);
     }
@@ -199,6 +215,23 @@ fn queue_chunks_come_back<A: Subject>() {
     }
     let (early, late) = (committed[4], committed[23]);
     assert!(late <= early + (4 << 13), "{}: {committed:?}", A::NAME);
+}
+
+/// Queues of launches so large that several queue chunks are added at a time.
+fn many_lanes_free_at_once<A: Subject>() {
+    let lanes = 36_000;
+    for width in [4, 32] {
+        let site = Site::host(width);
+        let mut heap = TestHeap::<A>::new(&site, 32 << 20, lanes);
+        heap.block_dim = 128;
+        for _ in 0..2 {
+            let program: Vec<_> = (0..lanes).map(|lane| vec![malloc(lane, 256)]).collect();
+            heap.run(&program, Failures::None);
+            heap.check_all();
+            heap.free_all(&heap.taken(), lanes);
+            assert_eq!(used(&heap.pool), 0);
+        }
+    }
 }
 
 fn larger_instances<A: HostAlloc<Config = Settings>>() {
@@ -243,12 +276,21 @@ fn a_heap_moves_into_a_larger_pool<A: Enlarge>() {
         instances: Some(2),
         ..Settings::default()
     };
-    let small = heap::<A>(1 << 20, &config);
+    // The emulator knows of blocks by their pool, and would not know them in the new one.
+    let emulator = warpheap_host::open(HostConfig {
+        warp_width: 8,
+        check_blocks: Some(false),
+        ..HostConfig::default()
+    });
+    let device = emulator.and_then(Device::adopt).expect("the emulator");
+    let small = device.reserve_with::<A>(1 << 20, &config).expect("a heap");
     let layout = layout::bytes(100);
     let mut blocks = fill(&small, layout);
     let buffer = &small.raw().buffer;
     for (i, block) in (0u32..).zip(&blocks) {
-        buffer.write(block.byte_offset(), &i.to_ne_bytes()).expect("a word");
+        buffer
+            .write(block.byte_offset(), &i.to_ne_bytes())
+            .expect("a word");
     }
     let large = A::enlarge(&small, 3 << 20, &config).expect("a larger pool");
     let buffer = &large.raw().buffer;
@@ -259,25 +301,46 @@ fn a_heap_moves_into_a_larger_pool<A: Enlarge>() {
     }
     assert_eq!(used(&large), used(&small));
     let more = fill(&large, layout);
-    assert!(more.len() as u64 * 128 >= (2 << 20) * 9 / 10, "{}", more.len());
-    let mut all: Vec<_> = blocks.iter().chain(&more).map(|block| block.granule()).collect();
+    assert!(
+        more.len() as u64 * 128 >= (2 << 20) * 9 / 10,
+        "{}",
+        more.len()
+    );
+    let mut all: Vec<_> = blocks
+        .iter()
+        .chain(&more)
+        .map(|block| block.granule())
+        .collect();
     all.sort_unstable();
-    assert!(all.windows(2).all(|pair| pair[0] + 8 <= pair[1]), "blocks are disjoint");
+    assert!(
+        all.windows(2).all(|pair| pair[0] + 8 <= pair[1]),
+        "blocks are disjoint"
+    );
     blocks.extend(more);
     free_all(&large, blocks, layout);
     assert_eq!(used(&large), 0);
     for (bytes, config) in [
         (5 << 20, config.clone()),
         (512 << 10, config.clone()),
-        (3 << 20, Settings { queues: 9, ..config.clone() }),
+        (
+            3 << 20,
+            Settings {
+                queues: 9,
+                ..config.clone()
+            },
+        ),
     ] {
-        assert!(A::enlarge(&small, bytes, &config).is_err(), "{bytes} {config:?}");
+        assert!(
+            A::enlarge(&small, bytes, &config).is_err(),
+            "{bytes} {config:?}"
+        );
     }
 }
 
 /// The call of each variant.
 trait Enlarge: HostAlloc<Config = Settings> {
-    fn enlarge(pool: &Pool<Self>, bytes: u64, config: &Settings) -> Result<Pool<Self>, DeviceError>;
+    fn enlarge(pool: &Pool<Self>, bytes: u64, config: &Settings)
+    -> Result<Pool<Self>, DeviceError>;
 }
 
 macro_rules! enlarge {
@@ -308,7 +371,12 @@ fn a_full_queue_loses_nothing<A: HostAlloc<Config = Settings>>() {
         for round in 0..3 {
             let blocks = fill(&pool, layout);
             first = if round == 0 { blocks.len() } else { first };
-            assert!(blocks.len() * 20 >= first * 19, "{}: {}", A::NAME, blocks.len());
+            assert!(
+                blocks.len() * 20 >= first * 19,
+                "{}: {}",
+                A::NAME,
+                blocks.len()
+            );
             free_all(&pool, blocks, layout);
             assert_eq!(used(&pool), 0);
         }
@@ -327,7 +395,7 @@ fn settings_out_of_range_are_named() {
         (|c| c.instances = Some(0), "instances"),
         (|c| c.instances = Some(9), "instances"),
         (|c| c.queue_capacity = 0, "queue_capacity"),
-        (|c| c.trail = 1 << 20, "trail"),
+        (|c| c.trail = Some(1 << 20), "trail"),
     ];
     for (change, name) in changes {
         let mut config = Settings::default();
@@ -337,7 +405,11 @@ fn settings_out_of_range_are_named() {
             other => panic!("{name}: {other:?}"),
         }
     }
-    let few = Settings { queues: 4, chunk_bytes: 4096, ..Settings::default() };
+    let few = Settings {
+        queues: 4,
+        chunk_bytes: 4096,
+        ..Settings::default()
+    };
     let pool = heap::<OuroborosPVL>(POOL, &few);
     let block = pool.malloc(layout::bytes(1)).expect("there is room");
     assert_eq!(used(&pool), 512, "the smallest page");
@@ -356,6 +428,111 @@ fn metadata_are_a_few_hundredths_of_large_pools() {
             part(OuroborosPVA::plan(bytes, &config)),
             part(OuroborosCVL::plan(bytes, &config)),
         ];
-        assert!(ps < 0.09 && va < 0.02 && vl < 0.02, "{bytes}: {ps} {va} {vl}");
+        assert!(
+            ps < 0.09 && va < 0.02 && vl < 0.02,
+            "{bytes}: {ps} {va} {vl}"
+        );
+    }
+}
+
+/// Pages for small sizes, chunks for large ones, used by threads that each are a warp of one lane.
+type Both = Mixed<OuroborosPVA, OuroborosCVL>;
+
+/// The words of a heap that threads share.
+fn words_of(bytes: u64, config: &Settings) -> (Vec<u32>, HeapParams) {
+    let plan = Both::plan(bytes, config).expect("a plan");
+    let mut words = vec![0u32; bytes as usize / 4];
+    for fill in &plan.fills {
+        words[fill.word as usize..][..fill.words as usize].fill(fill.value);
+    }
+    (words, plan.params)
+}
+
+#[test]
+fn instances_of_two_kinds_share_a_pool() {
+    let config = Settings {
+        instances: Some(2),
+        ..Settings::default()
+    };
+    let (mut words, params) = words_of(2 << 20, &config);
+    let (base, len) = (words.as_mut_ptr() as u64, words.len() as u64);
+    // SAFETY: the words live until the end of the test and are used through such handles alone.
+    let attach = || unsafe { Both::attach(Words::from_address(base, len), params) };
+    std::thread::scope(|scope| {
+        for thread in 0..4u32 {
+            scope.spawn(move || {
+                let heap = attach();
+                let mut dice = SmallRng::seed_from_u64(thread as u64);
+                let mut held: Vec<(DevicePtr<u8>, Layout, u32)> = Vec::new();
+                let mut served = 0;
+                for i in 0..4000u32 {
+                    if held.len() > 40 || dice.random_range(0..3) == 0 && !held.is_empty() {
+                        let at = dice.random_range(0..held.len());
+                        let (ptr, layout, stamp) = held.swap_remove(at);
+                        let memory = heap.memory();
+                        let ends = [ptr.word(), ptr.word() + layout.size() / 4 - 1];
+                        assert_eq!(ends.map(|word| memory.read(word)), [stamp; 2]);
+                        // SAFETY: the block came from this heap with this layout.
+                        unsafe { heap.free(ptr, layout) };
+                    } else {
+                        let size = [16, 100, 3000, 8192, 9000, 40_000][dice.random_range(0..6)];
+                        let layout = layout::bytes(size);
+                        if let Ok(ptr) = heap.malloc(layout) {
+                            let stamp = i << 2 | thread;
+                            heap.memory().write(ptr.word(), stamp);
+                            heap.memory().write(ptr.word() + size / 4 - 1, stamp);
+                            held.push((ptr, layout, stamp));
+                            served += 1;
+                        }
+                    }
+                }
+                assert!(served > 500, "{served}");
+                for (ptr, layout, _) in held {
+                    // SAFETY: as before.
+                    unsafe { heap.free(ptr, layout) };
+                }
+            });
+        }
+    });
+    // What one instance has, the other gets.
+    let heap = attach();
+    let usage = || Both::usage(&params, &mut InMemory(base)).expect("usage");
+    assert_eq!(usage().used_bytes, 0);
+    for size in [64, 20_000, 64, 60_000] {
+        let layout = layout::bytes(size);
+        let mut blocks = Vec::new();
+        let mut failures = 0;
+        while failures < 3 {
+            match heap.malloc(layout) {
+                Ok(block) => blocks.push(block),
+                Err(_) => failures += 1,
+            }
+        }
+        let room = len * 4 - Both::plan(2 << 20, &config).expect("a plan").metadata_bytes;
+        assert!(
+            usage().used_bytes * 2 > room,
+            "{size}: {:?} of {room}",
+            usage()
+        );
+        for block in blocks {
+            // SAFETY: the blocks came from this heap with this layout.
+            unsafe { heap.free(block, layout) };
+        }
+        assert_eq!(usage().used_bytes, 0);
+    }
+    drop(words);
+}
+
+/// Reads words at an address.
+struct InMemory(u64);
+
+impl HeapReader for InMemory {
+    fn read(&mut self, first: u64, words: &mut [u32]) -> Result<(), DeviceError> {
+        // SAFETY: the words live, and nobody writes them meanwhile.
+        let heap = unsafe { Words::from_address(self.0, u32::MAX as u64) };
+        for (at, word) in (first as usize..).zip(words) {
+            *word = heap.load(at);
+        }
+        Ok(())
     }
 }

@@ -10,7 +10,8 @@ pub(crate) mod warp_heap;
 
 pub use bump::Bump;
 pub use ouroboros::{
-    Ouroboros, OuroborosCS, OuroborosCVA, OuroborosCVL, OuroborosPS, OuroborosPVA, OuroborosPVL,
+    Mixed, Ouroboros, OuroborosCS, OuroborosCVA, OuroborosCVL, OuroborosPS, OuroborosPVA,
+    OuroborosPVL,
 };
 pub use scatter::ScatterAlloc;
 pub use warp_heap::WarpHeap;

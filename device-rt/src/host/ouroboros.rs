@@ -1,12 +1,12 @@
 //! [`Ouroboros`] on the host.
 
-use crate::alloc::Ouroboros;
 use crate::alloc::ouroboros::{
     Geometry, HEAD_COUNT, HEAD_FIRST, HEAD_FREE, HEAD_NEWEST, HEAD_ROOM, HEAD_WORDS, HEADER_WORDS,
     HEADS_WORD, MOST_GRANULES, MOST_PAGES, NONE, PARAM_BITS, PARAM_CHUNKS, PARAM_DATA,
     PARAM_HEADERS, PARAM_QUEUE_LOG, PARAM_QUEUES, PARAM_SHAPE, PARAM_TRAIL, QUEUE, Queue, Strategy,
     count_of, pack_shape, tag_of,
 };
+use crate::alloc::{Mixed, Ouroboros};
 use std::vec;
 use std::vec::Vec;
 use warpheap_api::abi::HEAP_PARAMS;
@@ -34,8 +34,8 @@ pub struct OuroborosConfig {
     /// that all queues of a heap take no more than a sixteenth of it. Default 2,000,000.
     pub queue_capacity: u32,
     /// Queue chunks of a linked queue that stay behind its front for those who are still on their way
-    /// through them. Default 2.
-    pub trail: u32,
+    /// through them. Default `None`: a 1024th of all chunks, at most 64.
+    pub trail: Option<u32>,
     /// Bytes for which the metadata are laid out, if more than the pool has:
     /// [`Ouroboros::enlarged`] makes pools of up to so many. Default 0.
     pub grows_to: u64,
@@ -49,7 +49,7 @@ impl Default for OuroborosConfig {
             instances: None,
             instance_step: 3,
             queue_capacity: 2_000_000,
-            trail: 2,
+            trail: None,
             grows_to: 0,
         }
     }
@@ -86,18 +86,24 @@ impl OuroborosConfig {
         };
         let chunk = self.chunk_bytes;
         if !chunk.is_power_of_two() || !(1 << 10..=64 << 10).contains(&chunk) {
-            return bad("chunk_bytes", chunk, "give a power of two from 1 KiB to 64 KiB");
+            return bad(
+                "chunk_bytes",
+                chunk,
+                "give a power of two from 1 KiB to 64 KiB",
+            );
         }
         let most = MOST_PAGES.ilog2() + 1;
         if !(1..=most).contains(&self.queues) || chunk >> (self.queues - 1) < 16 {
-            let why = "give 1 to 10, and no more than there are halvings of a chunk down to 16 bytes";
+            let why =
+                "give 1 to 10, and no more than there are halvings of a chunk down to 16 bytes";
             return bad("queues", self.queues, why);
         }
         if !(1..=9).contains(&self.instance_step) {
             return bad("instance_step", self.instance_step, "give 1 to 9");
         }
         if let Some(instances) = self.instances {
-            let log = (chunk / 16).ilog2() + instances.saturating_sub(1).min(40) * self.instance_step;
+            let log =
+                (chunk / 16).ilog2() + instances.saturating_sub(1).min(40) * self.instance_step;
             if instances == 0 || log > MOST_GRANULES.ilog2() {
                 let why = "give at least 1, and no more than have chunks of up to 16 GiB";
                 return bad("instances", instances, why);
@@ -106,8 +112,10 @@ impl OuroborosConfig {
         if self.queue_capacity == 0 {
             return bad("queue_capacity", 0, "give at least 1");
         }
-        if self.trail > 1 << 16 {
-            return bad("trail", self.trail, "give at most 65536");
+        if let Some(trail) = self.trail
+            && trail > 1 << 16
+        {
+            return bad("trail", trail, "give at most 65536");
         }
         Ok(())
     }
@@ -235,9 +243,52 @@ impl<S: Strategy, Q: Queue> HostAlloc for Ouroboros<S, Q> {
     type Config = OuroborosConfig;
 
     fn plan(bytes: u64, config: &OuroborosConfig) -> Result<HeapPlan, PlanError> {
-        config.check(Self::NAME)?;
+        let base = Self::beside();
+        config.plan(Self::NAME, bytes, base, base)
+    }
+
+    fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
+        usage(params, heap, S::PAGES, S::PAGES)
+    }
+}
+
+impl<S1, Q1, S2, Q2> HostAlloc for Mixed<Ouroboros<S1, Q1>, Ouroboros<S2, Q2>>
+where
+    S1: Strategy,
+    Q1: Queue,
+    S2: Strategy,
+    Q2: Queue,
+{
+    const KIND: u32 = 16;
+    type Config = OuroborosConfig;
+
+    fn plan(bytes: u64, config: &OuroborosConfig) -> Result<HeapPlan, PlanError> {
+        let (small, large) = (Ouroboros::<S1, Q1>::beside(), Ouroboros::<S2, Q2>::beside());
+        config.plan(Self::NAME, bytes, small, large)
+    }
+
+    fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
+        usage(params, heap, S1::PAGES, S2::PAGES)
+    }
+}
+
+impl OuroborosConfig {
+    /// Lays a heap out whose base instance keeps one thing beside the chunks, larger ones another.
+    fn plan(
+        &self,
+        allocator: &'static str,
+        bytes: u64,
+        small: Beside,
+        large: Beside,
+    ) -> Result<HeapPlan, PlanError> {
+        let config = self;
+        config.check(allocator)?;
         let chunk_bytes = config.chunk_bytes as u64;
-        let beside = Self::beside();
+        let beside = match (small, large) {
+            (Beside::Entries, _) | (_, Beside::Entries) => Beside::Entries,
+            (Beside::ChunkNumbers, _) | (_, Beside::ChunkNumbers) => Beside::ChunkNumbers,
+            _ => Beside::Nothing,
+        };
         // Tables for all chunks that there could be: a few more than there are, as tables take room too.
         let all = bytes.max(config.grows_to);
         let tables = config.tables(all, all / chunk_bytes, beside);
@@ -254,7 +305,7 @@ impl<S: Strategy, Q: Queue> HostAlloc for Ouroboros<S, Q> {
                 least += chunk_bytes;
             }
             return Err(PlanError::TooSmall {
-                allocator: Self::NAME,
+                allocator,
                 bytes,
                 least,
             });
@@ -270,7 +321,8 @@ impl<S: Strategy, Q: Queue> HostAlloc for Ouroboros<S, Q> {
         params[PARAM_QUEUES] = tables.queues as u32;
         params[PARAM_QUEUE_LOG] = tables.queue_log;
         params[PARAM_BITS] = tables.bits as u32;
-        params[PARAM_TRAIL] = config.trail;
+        let few = (all / chunk_bytes / 1024).min(64) as u32;
+        params[PARAM_TRAIL] = config.trail.unwrap_or(few);
         let geometry = Geometry::new(params);
         let fill = |word: u64, words, value| Fill { word, words, value };
         let mut fills = vec![
@@ -280,7 +332,12 @@ impl<S: Strategy, Q: Queue> HostAlloc for Ouroboros<S, Q> {
         ];
         let one = |word: usize, value| fill(word as u64, 1, value);
         for class in 0..tables.classes {
-            let room = if beside == Beside::Entries { 1 << tables.queue_log } else { 0 };
+            let kind = if class < config.queues { small } else { large };
+            let room = if kind == Beside::Entries {
+                1 << tables.queue_log
+            } else {
+                0
+            };
             fills.push(one(geometry.head(class, HEAD_ROOM), room));
             fills.push(fill(geometry.head(class, HEAD_FIRST) as u64, 3, NONE));
             fills.push(one(geometry.head(class, HEAD_NEWEST), NONE));
@@ -297,56 +354,64 @@ impl<S: Strategy, Q: Queue> HostAlloc for Ouroboros<S, Q> {
             metadata_bytes: bytes - chunks * chunk_bytes,
         })
     }
+}
 
-    fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
-        let geometry = Geometry::new(*params);
-        let chunk_bytes = 16u64 << geometry.chunk_log();
-        // Of each class: base chunks of pages and of its queue, pages, and free ones.
-        let mut classes: Vec<[u64; 4]> = vec![[0; 4]; geometry.classes() as usize];
-        let mut headers = vec![0; 256 * HEADER_WORDS];
-        let (mut chunk, mut read_to, mut first) = (0, 0, 0);
-        while chunk < geometry.chunks {
-            if chunk >= read_to {
-                let count = (geometry.chunks - chunk).min(256);
-                let headers = &mut headers[..count as usize * HEADER_WORDS];
-                heap.read(geometry.header(chunk) as u64, headers)?;
-                (first, read_to) = (chunk, chunk + count);
-            }
-            let state = headers[(chunk - first) as usize * HEADER_WORDS];
-            let class = (tag_of(state) & !QUEUE).wrapping_sub(1);
-            let mut units = 1;
-            if let Some([base, queue, pages, free]) = classes.get_mut(class as usize) {
-                if tag_of(state) & QUEUE != 0 {
-                    *queue += 1;
-                } else {
-                    let row = 1 << geometry.units_log(class);
-                    if chunk % row == 0 && geometry.chunks - chunk >= row {
-                        units = row;
-                        *base += row as u64;
-                        *pages += geometry.pages(class) as u64;
-                        *free += count_of(state).min(geometry.pages(class)) as u64;
-                    }
+/// What is in use; whether the queues of the base instance, and those of larger ones, hold pages.
+fn usage(
+    params: &HeapParams,
+    heap: &mut dyn HeapReader,
+    small: bool,
+    large: bool,
+) -> Result<Usage, DeviceError> {
+    let geometry = Geometry::new(*params);
+    let chunk_bytes = 16u64 << geometry.chunk_log();
+    // Of each class: base chunks of pages and of its queue, pages, and free ones.
+    let mut classes: Vec<[u64; 4]> = vec![[0; 4]; geometry.classes() as usize];
+    let mut headers = vec![0; 256 * HEADER_WORDS];
+    let (mut chunk, mut read_to, mut first) = (0, 0, 0);
+    while chunk < geometry.chunks {
+        if chunk >= read_to {
+            let count = (geometry.chunks - chunk).min(256);
+            let headers = &mut headers[..count as usize * HEADER_WORDS];
+            heap.read(geometry.header(chunk) as u64, headers)?;
+            (first, read_to) = (chunk, chunk + count);
+        }
+        let state = headers[(chunk - first) as usize * HEADER_WORDS];
+        let class = (tag_of(state) & !QUEUE).wrapping_sub(1);
+        let mut units = 1;
+        if let Some([base, queue, pages, free]) = classes.get_mut(class as usize) {
+            if tag_of(state) & QUEUE != 0 {
+                *queue += 1;
+            } else {
+                let row = 1 << geometry.units_log(class);
+                if chunk % row == 0 && geometry.chunks - chunk >= row {
+                    units = row;
+                    *base += row as u64;
+                    *pages += geometry.pages(class) as u64;
+                    *free += count_of(state).min(geometry.pages(class)) as u64;
                 }
             }
-            chunk += units;
         }
-        let mut usage = Usage {
-            live_blocks: Some(0),
-            ..Usage::default()
-        };
-        for (class, [base, queue, pages, free]) in classes.into_iter().enumerate() {
-            let mut queued = [0];
-            if S::PAGES {
-                heap.read(geometry.head(class as u32, HEAD_COUNT) as u64, &mut queued)?;
-            }
-            let queued = (queued[0] as i32).max(0) as u64;
-            let live = pages.saturating_sub(free + queued);
-            let page = 16u64 << geometry.page_log(class as u32);
-            let committed = (base + queue) * chunk_bytes;
-            if committed != 0 {
-                usage.add(BlockSize::Bytes(page), live, live * page, committed);
-            }
-        }
-        Ok(usage)
+        chunk += units;
     }
+    let mut usage = Usage {
+        live_blocks: Some(0),
+        ..Usage::default()
+    };
+    for (class, [base, queue, pages, free]) in classes.into_iter().enumerate() {
+        let mut queued = [0];
+        let of_base = geometry.units_log(class as u32) == 0;
+        let pages_queued = if of_base { small } else { large };
+        if pages_queued {
+            heap.read(geometry.head(class as u32, HEAD_COUNT) as u64, &mut queued)?;
+        }
+        let queued = (queued[0] as i32).max(0) as u64;
+        let live = pages.saturating_sub(free + queued);
+        let page = 16u64 << geometry.page_log(class as u32);
+        let committed = (base + queue) * chunk_bytes;
+        if committed != 0 {
+            usage.add(BlockSize::Bytes(page), live, live * page, committed);
+        }
+    }
+    Ok(usage)
 }

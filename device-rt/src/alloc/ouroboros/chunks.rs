@@ -83,6 +83,11 @@ impl Strategy for Chunks {
     }
 
     #[inline(always)]
+    fn collect<Q: Queue>(heap: Ouroboros<Self, Q>) -> bool {
+        heap.some_idle() && heap.close_idle()
+    }
+
+    #[inline(always)]
     fn keep<Q: Queue>(heap: Ouroboros<Self, Q>, _class: u32, entry: u32) {
         let listed = heap.core.geometry.header(entry) + LISTED;
         heap.core.words.store(listed, 0);
@@ -232,8 +237,8 @@ impl<Q: Queue> Ouroboros<Chunks, Q> {
     fn some_idle(self) -> bool {
         let core = self.core;
         let mut some = false;
-        let mut class = 0;
-        while class < core.geometry.classes() {
+        let mut class = core.first;
+        while class < core.end {
             let count = core.words.load(core.geometry.head(class, HEAD_COUNT));
             some |= count as i32 >= core.geometry.pages(class) as i32;
             class += 1;
@@ -250,7 +255,7 @@ impl<Q: Queue> Ouroboros<Chunks, Q> {
         while chunk < core.geometry.chunks {
             let seen = core.words.load(core.geometry.header(chunk) + STATE);
             let class = tag_of(seen).wrapping_sub(1);
-            if class < core.geometry.classes() {
+            if (class >= core.first) & (class < core.end) {
                 let pages = core.geometry.pages(class);
                 let count = core.geometry.head(class, HEAD_COUNT);
                 if count_of(seen) == pages && core.take_all(count, pages) {

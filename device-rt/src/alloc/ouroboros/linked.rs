@@ -106,7 +106,9 @@ impl Queue for VirtualLinked {
         let back = way == Way::Back;
         let most = select(way == Way::Glance, FEW_STEPS, STEPS);
         let log = core.geometry.slots_log();
-        let usual = core.geometry.head(class, if back { HEAD_LAST } else { HEAD_FIRST });
+        let usual = core
+            .geometry
+            .head(class, if back { HEAD_LAST } else { HEAD_FIRST });
         let oldest = core.geometry.head(class, HEAD_OLD);
         let mut chunk = core.words.load(usual);
         let mut found = NONE;
@@ -138,9 +140,14 @@ impl Queue for VirtualLinked {
     }
 
     #[inline(always)]
-    fn add(core: Core, class: u32, chunk: u32, _number: u32) {
-        let newest = core.geometry.head(class, HEAD_NEWEST);
-        let before = core.words.load(newest);
+    fn add(core: Core, _class: u32, chunk: u32, _number: u32, before: u32) {
+        core.words.store(core.geometry.header(before) + NEXT, chunk);
+    }
+
+    #[inline(always)]
+    fn add_first(core: Core, class: u32, chunk: u32, _number: u32, newest: u32) {
+        let word = core.geometry.head(class, HEAD_NEWEST);
+        let before = core.words.load(word);
         if before == NONE {
             core.words.store(core.geometry.head(class, HEAD_FIRST), chunk);
             core.words.store(core.geometry.head(class, HEAD_LAST), chunk);
@@ -148,7 +155,7 @@ impl Queue for VirtualLinked {
         } else {
             core.words.store(core.geometry.header(before) + NEXT, chunk);
         }
-        core.words.store(newest, chunk);
+        core.words.store(word, newest);
         core.words.release();
         // All of the one before may be done already.
         core.move_along(class, HEAD_LAST, false);

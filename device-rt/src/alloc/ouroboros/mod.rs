@@ -11,9 +11,11 @@
 //! | `manager` | the chunk manager |
 //! | `chunk` | the header of a chunk: its free pages |
 //! | `semaphore` | the bulk semaphore |
-//! | `queue` | what the queues share: writing and taking entries |
+//! | `serve` | a warp's requests, in rounds |
+//! | `queue`, `grow` | what the queues share: writing and taking entries, adding queue chunks |
 //! | `standard`, `array`, `linked` | the three queues |
 //! | `pages`, `chunks` | what the queues manage |
+//! | `mixed` | instances of different kinds in one heap |
 //!
 //! What differs from the paper: the lanes of a warp that ask for the same page size act as one; a
 //! chunk's header lies in a table, so that pages are aligned to their size; nobody waits without a bound;
@@ -24,16 +26,20 @@ mod array;
 mod chunk;
 mod chunks;
 mod geometry;
+mod grow;
 mod linked;
 mod manager;
+mod mixed;
 mod pages;
 mod queue;
 mod semaphore;
+mod serve;
 mod standard;
 
 pub use array::VirtualArray;
 pub use chunks::Chunks;
 pub use linked::VirtualLinked;
+pub use mixed::Mixed;
 pub use pages::Pages;
 pub use queue::Queue;
 pub use standard::Standard;
@@ -47,12 +53,9 @@ pub(crate) use geometry::{
 
 use super::fail;
 use crate::arch::{self, Words};
-use crate::bits::nth_set;
-use chunk::Taken;
 use core::marker::PhantomData;
-use queue::Entries;
 use warpheap_api::{
-    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, LaneMask, Layout,
+    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, LaneMask, Layout,
     layout, least, select,
 };
 
@@ -60,8 +63,6 @@ use warpheap_api::{
 pub(crate) const MOST_GRANULES: u32 = 1 << 30;
 /// The greatest alignment in granules.
 const MOST_ALIGN: u32 = 1 << 12;
-/// Rounds in a row without a page after which a team gives up.
-const FRUITLESS: u32 = 24;
 
 /// The allocator of the paper: what its queues manage, and where they lie.
 pub struct Ouroboros<S, Q> {
@@ -96,6 +97,10 @@ impl<S, Q> Copy for Ouroboros<S, Q> {}
 pub struct Core {
     words: Words,
     geometry: Geometry,
+    /// The first class that this instance serves.
+    first: u32,
+    /// The class behind the last one.
+    end: u32,
 }
 
 /// What queues manage: [`Pages`] or [`Chunks`]. There is nothing to implement outside.
@@ -110,12 +115,8 @@ pub trait Strategy: Copy + 'static {
     /// Up to `wanted` pages for the team of the calling lane; not from entries that others are still
     /// writing, if `elsewhere`.
     #[doc(hidden)]
-    fn obtain<Q: Queue>(
-        heap: Ouroboros<Self, Q>,
-        class: u32,
-        wanted: u32,
-        elsewhere: bool,
-    ) -> Deal;
+    fn obtain<Q: Queue>(heap: Ouroboros<Self, Q>, class: u32, wanted: u32, elsewhere: bool)
+    -> Deal;
 
     /// Takes pages back, one from each of `lanes` that is `live`.
     #[doc(hidden)]
@@ -126,6 +127,11 @@ pub trait Strategy: Copy + 'static {
         class: u32,
         granule: u32,
     );
+
+    /// Gives chunks back to the manager that are not needed, as far as they are found; whether there
+    /// was one.
+    #[doc(hidden)]
+    fn collect<Q: Queue>(heap: Ouroboros<Self, Q>) -> bool;
 
     /// Keeps an entry for which the queue has no place.
     #[doc(hidden)]
@@ -172,146 +178,37 @@ impl Deal {
 impl<S: Strategy, Q: Queue> HeapHandle for Ouroboros<S, Q> {
     #[inline(always)]
     unsafe fn attach(words: Words, params: HeapParams) -> Self {
+        let geometry = Geometry::new(params);
         Ouroboros {
             core: Core {
                 words,
-                geometry: Geometry::new(params),
+                geometry,
+                first: 0,
+                end: geometry.classes(),
             },
             kind: PhantomData,
         }
     }
 }
 
+impl Core {
+    /// Classes of the base instance, whose pages are no larger than its chunks.
+    #[inline(always)]
+    fn base_classes(self) -> u32 {
+        self.geometry.chunk_log() - self.geometry.page_log(0) + 1
+    }
+}
+
 impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
-    /// A chunk from the manager: its first pages for the team, the others announced as surplus.
+    /// The code of a request: `code` if a page of the heap fits.
     #[inline(always)]
-    fn fresh(self, class: u32, wanted: u32, surplus: u32) -> Deal {
-        let core = self.core;
-        let mut deal = Deal::NOTHING;
-        let chunk = core.take_chunk(core.geometry.units_log(class));
-        if chunk != NONE {
-            let used = core.geometry.pages(class) - surplus;
-            // A word's worth of pages at a time.
-            let used = least(used, least(wanted, 32));
-            core.open_chunk(chunk, class, used, !S::PAGES);
-            deal.kind = Deal::BITS;
-            deal.base = core.geometry.granule(chunk);
-            deal.mask = u32::MAX >> (32 - used);
-            deal.chunk = chunk;
-            deal.surplus = core.geometry.pages(class) - used;
-            deal.announced = surplus;
-            if !S::PAGES & (deal.surplus != 0) {
-                core.words.store(core.geometry.header(chunk) + chunk::LISTED, 1);
-                deal.list = chunk;
-            }
-        }
-        deal
-    }
-
-    /// Pages that were taken from a chunk's bits.
-    #[inline(always)]
-    fn bits(self, class: u32, chunk: u32, taken: Taken) -> Deal {
-        let mut deal = Deal::NOTHING;
-        let log = self.core.geometry.page_log(class);
-        deal.kind = select(taken.mask != 0, Deal::BITS, deal.kind);
-        deal.base = self.core.geometry.granule(chunk) + (taken.first << log);
-        deal.mask = taken.mask;
-        deal
-    }
-
-    /// What is left of fresh chunks goes into the queues.
-    #[inline(always)]
-    fn share(self, lanes: LaneMask, team: LaneMask, class: u32, deal: Deal) {
-        let core = self.core;
-        let lane = arch::lane();
-        let source = select(team.is_empty(), lane, team.first());
-        let leads = lane == team.first();
-        if S::PAGES {
-            let surplus = select(leads & (deal.chunk != NONE), deal.surplus, 0);
-            if !arch::ballot(lanes, surplus != 0).is_empty() {
-                let surplus = arch::shuffle(lanes, surplus, source);
-                let base = arch::shuffle(lanes, deal.base, source);
-                let log = core.geometry.page_log(class);
-                let used = core.geometry.pages(class) - surplus;
-                let team = if surplus != 0 { team } else { LaneMask::EMPTY };
-                let entries = Entries {
-                    count: surplus,
-                    first: base.wrapping_add(used << log),
-                    step: 1 << log,
-                };
-                let written = self.enqueue(lanes, team, class, entries);
-                if leads & (surplus != 0) {
-                    core.signal(class, written, deal.announced);
-                }
-            }
-        } else {
-            let lists = leads & (deal.list != NONE);
-            if !arch::ballot(lanes, lists).is_empty() {
-                let team = if lists { LaneMask::only(lane) } else { LaneMask::EMPTY };
-                let entries = Entries {
-                    count: lists as u32,
-                    first: deal.list,
-                    step: 0,
-                };
-                self.enqueue(lanes, team, class, entries);
-            }
-            if leads & (deal.chunk != NONE) {
-                core.signal(class, deal.surplus, deal.announced);
-            }
-        }
-    }
-
-    /// Serves the lanes that have a `class`: each gets a granule, or an error's code.
-    #[inline(always)]
-    fn serve(self, lanes: LaneMask, fits: bool, class: u32) -> (u32, u32) {
-        let core = self.core;
-        let lane = arch::lane();
-        let team = arch::match_any(lanes, select(fits, class, u32::MAX));
-        let (mut granule, mut code, mut fruitless) = (0, 0, 0);
-        let mut pending = arch::ballot(lanes, fits);
-        while !pending.is_empty() {
-            let mine = pending.and(team);
-            let leader = mine.first();
-            let mut deal = Deal::NOTHING;
-            if lane == leader {
-                deal = S::obtain(self, class, mine.count(), fruitless & 1 != 0);
-            }
-            arch::warp_barrier(lanes);
-            let source = select(mine.is_empty(), lane, leader);
-            let kind = arch::shuffle(lanes, deal.kind, source);
-            let base = arch::shuffle(lanes, deal.base, source);
-            let mask = arch::shuffle(lanes, deal.mask, source);
-            let waits = pending.contains(lane);
-            let rank = mine.rank(lane);
-            let log = core.geometry.page_log(class);
-            let mut served = waits & (kind == Deal::BITS) & (rank < mask.count_ones());
-            let page = base.wrapping_add(nth_set(mask, rank) << log);
-            granule = select(served, page, granule);
-            if S::PAGES {
-                let has = waits & (kind == Deal::POSITIONS) & (rank < mask);
-                if has {
-                    let page = core.take_entry::<Q>(class, base.wrapping_add(rank));
-                    served = page != NONE;
-                    granule = select(served, page, granule);
-                }
-                let left = arch::ballot(lanes, has & !served).and(mine).count();
-                if (lane == leader) & (kind == Deal::POSITIONS) {
-                    core.entries_taken::<Q>(class, base, mask);
-                    if left != 0 {
-                        core.signal(class, left, 0);
-                    }
-                }
-            }
-            self.share(lanes, mine, class, deal);
-            let progress = !arch::ballot(lanes, served).and(mine).is_empty();
-            fruitless = select(progress, 0, fruitless + 1);
-            let gives_up = fruitless >= FRUITLESS;
-            let failed = waits & !served & ((kind == Deal::FAILED) | gives_up);
-            let cause = select(kind == Deal::FAILED, base, AllocError::Contended.code());
-            code = select(failed, cause, code);
-            pending = arch::ballot(lanes, waits & !served & !failed);
-        }
-        (granule, code)
+    fn code(self, fits: bool, possible: bool, code: u32) -> u32 {
+        let refused = select(
+            possible,
+            AllocError::Exhausted.code(),
+            AllocError::Unsupported.code(),
+        );
+        select(fits, code, refused)
     }
 
     /// The class of a request, whether a page of this heap can hold it, and whether one of any heap can.
@@ -353,12 +250,7 @@ unsafe impl<S: Strategy, Q: Queue> DeviceAlloc for Ouroboros<S, Q> {
         let (granule, code) = self.serve(lanes, fits, class);
         // What the one before did with the block happened before its free, which released.
         arch::acquire();
-        let refused = select(
-            possible,
-            AllocError::Exhausted.code(),
-            AllocError::Unsupported.code(),
-        );
-        let code = select(fits, code, refused);
+        let code = self.code(fits, possible, code);
         if code == 0 {
             Ok(DevicePtr::from_granule(granule))
         } else {

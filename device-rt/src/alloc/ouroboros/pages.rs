@@ -83,6 +83,11 @@ impl Strategy for Pages {
     }
 
     #[inline(always)]
+    fn collect<Q: Queue>(heap: Ouroboros<Self, Q>) -> bool {
+        heap.drain(u32::MAX, true)
+    }
+
+    #[inline(always)]
     fn keep<Q: Queue>(heap: Ouroboros<Self, Q>, class: u32, entry: u32) {
         heap.spill(class, entry);
     }
@@ -122,21 +127,20 @@ impl<Q: Queue> Ouroboros<Pages, Q> {
             if got != there {
                 core.words.fetch_add(spilled, there - got);
             }
-        } else if !self.drain(class) {
+        } else if !self.drain(class, core.geometry.units_log(class) != 0) {
             deal = self.nothing_left(class);
         }
         deal
     }
 
-    /// Spills pages of other classes until a chunk is free; whether one may be.
+    /// Spills pages of other classes until a chunk is free, or as many as may be; whether one is.
     #[inline(always)]
-    fn drain(self, class: u32) -> bool {
+    fn drain(self, class: u32, all: bool) -> bool {
         let core = self.core;
         let mut closed = false;
         let mut left = MOST_DRAINED;
-        let mut other = 0;
-        let needed = core.geometry.units_log(class);
-        while (!closed | (needed != 0)) & (other < core.geometry.classes()) & (left != 0) {
+        let mut other = core.first;
+        while (!closed | all) & (other < core.end) & (left != 0) {
             let count = core.geometry.head(other, HEAD_COUNT);
             let part = least(core.geometry.pages(other), left);
             let mut there = 0;

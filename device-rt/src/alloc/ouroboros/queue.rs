@@ -12,8 +12,8 @@
 //! | [`VirtualArray`](super::VirtualArray) | queue chunks, found through a ring of chunk numbers | a queue chunk |
 //! | [`VirtualLinked`](super::VirtualLinked) | queue chunks that are linked | a queue chunk |
 
-use super::chunk::{QUEUE, STATE, state};
-use super::geometry::{HEAD_BACK, HEAD_LOCK, HEAD_NEXT, HEAD_ROOM, NONE};
+use super::chunk::STATE;
+use super::geometry::{HEAD_BACK, HEAD_ROOM, NONE};
 use super::{Core, Ouroboros, Strategy};
 use crate::arch;
 use warpheap_api::{HeapMemory, LaneMask, least, select};
@@ -32,10 +32,10 @@ const WRITTEN: u32 = 1;
 /// One entry taken.
 const TAKEN: u32 = 1 << 16;
 
-/// Looks at a place whose entry is being written, or at a queue that gets another chunk.
+/// Looks at a place whose entry is being written.
 const LOOKS: u32 = 64;
 /// Attempts to get room.
-const ATTEMPTS: u32 = 4;
+const ATTEMPTS: u32 = 12;
 
 /// How a queue chunk is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,9 +72,14 @@ pub trait Queue: Copy + 'static {
     #[doc(hidden)]
     fn can_add(core: Core, class: u32, number: u32) -> bool;
 
-    /// Adds a queue chunk with this number. The caller holds the queue's lock.
+    /// Adds a queue chunk with this number behind `before`, which is being added as well.
     #[doc(hidden)]
-    fn add(core: Core, class: u32, chunk: u32, number: u32);
+    fn add(core: Core, class: u32, chunk: u32, number: u32, before: u32);
+
+    /// Adds a queue chunk with this number, and those that are linked to it up to `newest`. The caller
+    /// holds the queue's lock.
+    #[doc(hidden)]
+    fn add_first(core: Core, class: u32, chunk: u32, number: u32, newest: u32);
 
     /// All entries of a queue chunk were written, or written and taken.
     #[doc(hidden)]
@@ -97,7 +102,7 @@ impl Core {
 
     /// First word of a queue chunk's entries.
     #[inline(always)]
-    fn entries(self, chunk: u32) -> usize {
+    pub(super) fn entries(self, chunk: u32) -> usize {
         self.geometry.granule(chunk) as usize * 4
     }
 
@@ -206,7 +211,11 @@ impl Core {
         while left != 0 {
             let here = least(left, (1 << log) - (position & ((1 << log) - 1)));
             let number = position >> log;
-            let way = if event == WRITTEN { Way::Back } else { Way::Front };
+            let way = if event == WRITTEN {
+                Way::Back
+            } else {
+                Way::Front
+            };
             let chunk = Q::chunk_of(self, class, number, way);
             if chunk < self.geometry.chunks {
                 let at = self.geometry.header(chunk) + EVENTS;
@@ -257,8 +266,8 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
                 let before = served;
                 if !served {
                     let room = core.geometry.head(class, HEAD_ROOM);
-                    served = core.words.fetch_sub(room, entries.count) as i32
-                        >= entries.count as i32;
+                    served =
+                        core.words.fetch_sub(room, entries.count) as i32 >= entries.count as i32;
                     if served {
                         let back = core.geometry.head(class, HEAD_BACK);
                         position = core.words.fetch_add(back, entries.count);
@@ -308,72 +317,6 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
             core.count_events::<Q>(class, position, entries.count, WRITTEN);
         }
         entries.count.wrapping_sub(sum)
-    }
-
-    /// Adds queue chunks for teams whose leaders want it.
-    #[inline(always)]
-    fn grow(
-        self,
-        lanes: LaneMask,
-        team: LaneMask,
-        class: u32,
-        wants: bool,
-        count: u32,
-        served: bool,
-    ) {
-        let core = self.core;
-        let lane = arch::lane();
-        let lock = core.geometry.head(class, HEAD_LOCK);
-        let room = core.geometry.head(class, HEAD_ROOM);
-        let next = core.geometry.head(class, HEAD_NEXT);
-        let slots = 1u32 << core.geometry.slots_log();
-        let (mut chunk, mut number) = (NONE, 0);
-        if wants {
-            if core.words.compare_exchange(lock, 0, 1) == 0 {
-                // Who held it before may have written this.
-                core.words.acquire();
-                number = core.words.load(next);
-                let little = (core.words.load(room) as i32) < slots as i32;
-                if little && Q::can_add(core, class, number) {
-                    chunk = core.take_chunk(0);
-                }
-                if chunk == NONE {
-                    core.words.store(lock, 0);
-                }
-            } else if !served {
-                let mut looks = 0;
-                while (looks < LOOKS) & ((core.words.load(room) as i32) < count as i32) {
-                    looks += 1;
-                }
-            }
-        }
-        arch::warp_barrier(lanes);
-        let source = select(team.contains(lane), team.first(), lane);
-        let fills = arch::shuffle(lanes, chunk, source);
-        if fills != NONE {
-            let first = core.entries(fills);
-            let mut i = team.rank(lane);
-            while i < slots {
-                core.words.write(first + i as usize, NONE);
-                i += team.count();
-            }
-            core.words.release();
-        }
-        arch::warp_barrier(lanes);
-        if chunk != NONE {
-            let header = core.geometry.header(chunk);
-            core.words.store(header + EVENTS, 0);
-            core.words.store(header + NUMBER, number);
-            core.words.store(header + NEXT, NONE);
-            core.words.release();
-            core.words.store(header + STATE, state(class + 1 + QUEUE, 0));
-            Q::add(core, class, chunk, number);
-            let numbers = u32::MAX >> core.geometry.slots_log();
-            core.words.store(next, (number + 1) & numbers);
-            core.words.release();
-            core.words.fetch_add(room, slots);
-            core.words.store(lock, 0);
-        }
     }
 }
 
