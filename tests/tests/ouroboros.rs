@@ -11,7 +11,8 @@ use warpheap_api::{
 };
 use warpheap_host::HostConfig;
 use warpheap_rt::alloc::{
-    Mixed, OuroborosCS, OuroborosCVA, OuroborosCVL, OuroborosPS, OuroborosPVA, OuroborosPVL,
+    OuroborosCS, OuroborosCVA, OuroborosCVL, OuroborosMixed, OuroborosPS, OuroborosPVA,
+    OuroborosPVL,
 };
 use warpheap_rt::arch::Words;
 use warpheap_rt::host::OuroborosConfig;
@@ -180,7 +181,11 @@ fn a_full_heap_says_so<A: HostAlloc<Config = Settings>>() {
         assert_eq!(used(&pool), 0);
         let again = fill(&pool, layout).len();
         // A queue may have a chunk now.
-        assert!((again + 1) * 20 >= count * 19, "{}: {again} of {count}", A::NAME);
+        assert!(
+            (again + 1) * 20 >= count * 19,
+            "{}: {again} of {count}",
+            A::NAME
+        );
     }
 }
 
@@ -436,7 +441,7 @@ fn metadata_are_a_few_hundredths_of_large_pools() {
 }
 
 /// Pages for small sizes, chunks for large ones, used by threads that each are a warp of one lane.
-type Both = Mixed<OuroborosPVA, OuroborosCVL>;
+type Both = OuroborosMixed<OuroborosPVA, OuroborosCVL>;
 
 /// The words of a heap that threads share.
 fn words_of(bytes: u64, config: &Settings) -> (Vec<u32>, HeapParams) {

@@ -10,7 +10,7 @@ pub(crate) mod warp_heap;
 
 pub use bump::Bump;
 pub use ouroboros::{
-    Mixed, Ouroboros, OuroborosCS, OuroborosCVA, OuroborosCVL, OuroborosPS, OuroborosPVA,
+    Ouroboros, OuroborosCS, OuroborosCVA, OuroborosCVL, OuroborosMixed, OuroborosPS, OuroborosPVA,
     OuroborosPVL,
 };
 pub use scatter::ScatterAlloc;

@@ -6,7 +6,7 @@ use crate::alloc::ouroboros::{
     PARAM_HEADERS, PARAM_QUEUE_LOG, PARAM_QUEUES, PARAM_SHAPE, PARAM_TRAIL, QUEUE, Queue, Strategy,
     count_of, pack_shape, tag_of,
 };
-use crate::alloc::{Mixed, Ouroboros};
+use crate::alloc::{Ouroboros, OuroborosMixed};
 use std::vec;
 use std::vec::Vec;
 use warpheap_api::abi::HEAP_PARAMS;
@@ -190,7 +190,8 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         let plan = Self::plan(bytes & !15, config)?;
         let mut same = plan.params;
         same[PARAM_CHUNKS] = old.params[PARAM_CHUNKS];
-        if same != old.params || plan.params[PARAM_CHUNKS] < old.params[PARAM_CHUNKS] {
+        let too_large = bytes > config.grows_to.max(pool.bytes());
+        if too_large || same != old.params || plan.params[PARAM_CHUNKS] < old.params[PARAM_CHUNKS] {
             return Err(PlanError::BadSetting {
                 allocator: Self::NAME,
                 setting: "grows_to",
@@ -252,7 +253,7 @@ impl<S: Strategy, Q: Queue> HostAlloc for Ouroboros<S, Q> {
     }
 }
 
-impl<S1, Q1, S2, Q2> HostAlloc for Mixed<Ouroboros<S1, Q1>, Ouroboros<S2, Q2>>
+impl<S1, Q1, S2, Q2> HostAlloc for OuroborosMixed<Ouroboros<S1, Q1>, Ouroboros<S2, Q2>>
 where
     S1: Strategy,
     Q1: Queue,

@@ -43,14 +43,14 @@ impl Strategy for Chunks {
             deal.announced = select(there == 0, surplus, 0);
         }
         if there != 0 {
-            deal = heap.from_queue(class, there);
+            deal = heap.queued_pages(class, there);
         }
         if (deal.kind == Deal::NOTHING.kind) & (deal.list == NONE) {
             let announced = deal.announced;
             deal = heap.fresh(class, wanted, surplus);
             if deal.chunk == NONE {
                 core.signal(class, 0, announced);
-                deal = heap.from_any(class, wanted);
+                deal = heap.any_pages(class, wanted);
             } else {
                 deal.announced = announced;
             }
@@ -137,7 +137,7 @@ impl<Q: Queue> Ouroboros<Chunks, Q> {
 
     /// Pages of a chunk near the queue's front, for who took `there` from the semaphore.
     #[inline(always)]
-    fn from_queue(self, class: u32, there: u32) -> Deal {
+    fn queued_pages(self, class: u32, there: u32) -> Deal {
         let core = self.core;
         let front_word = core.geometry.head(class, HEAD_FRONT);
         let back_word = core.geometry.head(class, HEAD_BACK);
@@ -209,7 +209,7 @@ impl<Q: Queue> Ouroboros<Chunks, Q> {
     /// Pages of any chunk of the class, listed or not; if there are none, wholly free chunks of all
     /// classes go back.
     #[inline(always)]
-    fn from_any(self, class: u32, wanted: u32) -> Deal {
+    fn any_pages(self, class: u32, wanted: u32) -> Deal {
         let core = self.core;
         let mut deal = Deal::NOTHING;
         let there = core.wait_at_once(class, wanted);

@@ -159,7 +159,7 @@ impl Geometry {
         let beyond = select(page > chunk, page - chunk, 0);
         // A base instance alone has no step.
         let step = select(step == 0, 1, step);
-        (beyond + step - 1) / step * step
+        beyond.div_ceil(step) * step
     }
 
     /// Two to this power pages are in a chunk of the class.

@@ -98,7 +98,8 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
             core.words.store(header + EVENTS, 0);
             core.words.store(header + NUMBER, mine);
             core.words.store(header + NEXT, NONE);
-            core.words.store(header + STATE, state(class + 1 + QUEUE, 0));
+            core.words
+                .store(header + STATE, state(class + 1 + QUEUE, 0));
         }
         core.words.release();
         arch::warp_barrier(lanes);

@@ -149,8 +149,10 @@ impl Queue for VirtualLinked {
         let word = core.geometry.head(class, HEAD_NEWEST);
         let before = core.words.load(word);
         if before == NONE {
-            core.words.store(core.geometry.head(class, HEAD_FIRST), chunk);
-            core.words.store(core.geometry.head(class, HEAD_LAST), chunk);
+            core.words
+                .store(core.geometry.head(class, HEAD_FIRST), chunk);
+            core.words
+                .store(core.geometry.head(class, HEAD_LAST), chunk);
             core.words.store(core.geometry.head(class, HEAD_OLD), chunk);
         } else {
             core.words.store(core.geometry.header(before) + NEXT, chunk);

@@ -11,18 +11,18 @@ use warpheap_api::{
     select,
 };
 
-/// The base instance of one kind, larger ones of another: `Mixed<OuroborosPS, OuroborosCVL>` has pages in
+/// The base instance of one kind, larger ones of another: `OuroborosMixed<OuroborosPS, OuroborosCVL>` has pages in
 /// standard queues up to 8 KiB, and chunks in linked queues beyond.
 ///
 /// Any two of the six may be combined. The library's kernels are compiled for the six alone; kernels of
 /// your own take a mixture through an alias of theirs.
 #[derive(Clone, Copy)]
-pub struct Mixed<Small, Large> {
+pub struct OuroborosMixed<Small, Large> {
     small: Small,
     large: Large,
 }
 
-impl<S1, Q1, S2, Q2> Mixed<Ouroboros<S1, Q1>, Ouroboros<S2, Q2>>
+impl<S1, Q1, S2, Q2> OuroborosMixed<Ouroboros<S1, Q1>, Ouroboros<S2, Q2>>
 where
     S1: Strategy,
     Q1: Queue,
@@ -63,7 +63,7 @@ where
     }
 }
 
-impl<S1, Q1, S2, Q2> HeapHandle for Mixed<Ouroboros<S1, Q1>, Ouroboros<S2, Q2>>
+impl<S1, Q1, S2, Q2> HeapHandle for OuroborosMixed<Ouroboros<S1, Q1>, Ouroboros<S2, Q2>>
 where
     S1: Strategy,
     Q1: Queue,
@@ -82,12 +82,12 @@ where
         let border = Core::base_classes(small.core);
         small.core.end = border;
         large.core.first = border;
-        Mixed { small, large }
+        OuroborosMixed { small, large }
     }
 }
 
 // SAFETY: each page is of one instance, which keeps the promises; the manager hands each chunk to one.
-unsafe impl<S1, Q1, S2, Q2> DeviceAlloc for Mixed<Ouroboros<S1, Q1>, Ouroboros<S2, Q2>>
+unsafe impl<S1, Q1, S2, Q2> DeviceAlloc for OuroborosMixed<Ouroboros<S1, Q1>, Ouroboros<S2, Q2>>
 where
     S1: Strategy,
     Q1: Queue,

@@ -39,7 +39,7 @@ mod standard;
 pub use array::VirtualArray;
 pub use chunks::Chunks;
 pub use linked::VirtualLinked;
-pub use mixed::Mixed;
+pub use mixed::OuroborosMixed;
 pub use pages::Pages;
 pub use queue::Queue;
 pub use standard::Standard;
@@ -55,8 +55,8 @@ use super::fail;
 use crate::arch::{self, Words};
 use core::marker::PhantomData;
 use warpheap_api::{
-    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, LaneMask, Layout,
-    layout, least, select,
+    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, LaneMask, Layout, layout,
+    least, select,
 };
 
 /// Granules of the largest page of any heap: 16 GiB.

@@ -30,8 +30,7 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
             deal.surplus = core.geometry.pages(class) - used;
             deal.announced = surplus;
             if !S::PAGES & (deal.surplus != 0) {
-                core.words
-                    .store(core.geometry.header(chunk) + LISTED, 1);
+                core.words.store(core.geometry.header(chunk) + LISTED, 1);
                 deal.list = chunk;
             }
         }
