@@ -66,7 +66,11 @@ impl Core {
         let mut first = 0;
         while first < pages {
             let here = crate::bits::low_mask(pages - first);
-            let gone = select(used > first, crate::bits::low_mask(used - first), 0);
+            let gone = select(
+                used > first,
+                crate::bits::low_mask(used.wrapping_sub(first)),
+                0,
+            );
             let gone = select(used > first, gone, 0);
             let bits = select(in_bits, here & !gone, 0);
             self.words

@@ -142,7 +142,7 @@ impl Geometry {
     pub(super) fn class_of(self, granules: u32, align: u32) -> u32 {
         let log = log_up(select(granules > align, granules, align));
         let least = self.least_log();
-        select(log > least, log - least, 0)
+        select(log > least, log.wrapping_sub(least), 0)
     }
 
     /// Two to this power granules are a page of the class.
@@ -156,7 +156,7 @@ impl Geometry {
     pub(crate) fn units_log(self, class: u32) -> u32 {
         let (page, chunk) = (self.page_log(class), self.chunk_log());
         let step = self.shape >> 24;
-        let beyond = select(page > chunk, page - chunk, 0);
+        let beyond = select(page > chunk, page.wrapping_sub(chunk), 0);
         // A base instance alone has no step.
         let step = select(step == 0, 1, step);
         beyond.div_ceil(step) * step
