@@ -5,12 +5,17 @@
 
 pub(crate) mod bump;
 pub(crate) mod gallatin;
+pub(crate) mod ouroboros;
 pub(crate) mod random_walk;
 pub(crate) mod scatter;
 pub(crate) mod warp_heap;
 
 pub use bump::Bump;
 pub use gallatin::Gallatin;
+pub use ouroboros::{
+    Ouroboros, OuroborosCS, OuroborosCVA, OuroborosCVL, OuroborosMixed, OuroborosPS, OuroborosPVA,
+    OuroborosPVL,
+};
 pub use random_walk::{
     ClusteredWalk, CollaborativeWalk, PageWalk, RandomWalk, RandomWalkBitmap, RandomWalkMalloc,
 };
@@ -25,8 +30,9 @@ use warpheap_api::{AllocError, HeapMemory, header};
 macro_rules! for_each_allocator {
     ($then:ident) => {
         $then! {
-            Bump, ScatterAlloc, WarpHeap, Gallatin, RandomWalk, RandomWalkBitmap,
-            CollaborativeWalk, ClusteredWalk, RandomWalkMalloc
+            Bump, ScatterAlloc, WarpHeap, OuroborosPS, OuroborosPVA, OuroborosPVL, OuroborosCS,
+            OuroborosCVA, OuroborosCVL, Gallatin, RandomWalk, RandomWalkBitmap, CollaborativeWalk,
+            ClusteredWalk, RandomWalkMalloc
         }
     };
 }

@@ -3,6 +3,7 @@
 mod bump;
 mod counted;
 mod gallatin;
+mod ouroboros;
 mod random_walk;
 mod random_walk_malloc;
 mod scatter;
@@ -10,6 +11,7 @@ mod walk_steps;
 mod warp_heap;
 
 pub use gallatin::GallatinConfig;
+pub use ouroboros::OuroborosConfig;
 pub use random_walk::RandomWalkConfig;
 pub use random_walk_malloc::RandomWalkMallocConfig;
 pub use scatter::ScatterConfig;

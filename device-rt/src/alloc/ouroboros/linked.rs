@@ -1,0 +1,174 @@
+//! The virtualised linked-chunk queue (§5.2): queue chunks linked from the front to the back.
+//!
+//! Three words of the class's head say where: the queue chunks at the front and at the back, and the
+//! oldest one that was not given back (*old*). A trail of chunks between old and front stays for a
+//! while, for those who are on their way through them. Who comes later all the same sees by class and
+//! number in a chunk's header, which stays a header whatever the chunk is used for, that it is not the
+//! one it looks for, and begins again.
+
+use super::chunk::{QUEUE, STATE, tag_of};
+use super::geometry::{HEAD_FIRST, HEAD_LAST, HEAD_NEWEST, HEAD_OLD, HEAD_PASSED, NONE};
+use super::queue::{EVENTS, NEXT, NUMBER, Way};
+use super::{Core, Queue};
+use warpheap_api::{HeapMemory, select};
+
+/// Most steps of a loop through queue chunks that belong to the caller in part.
+const STEPS: u32 = 1 << 14;
+
+/// As many for a look that may be in vain.
+const FEW_STEPS: u32 = 16;
+
+/// Entries lie in queue chunks that are linked.
+#[derive(Clone, Copy, Debug)]
+pub struct VirtualLinked;
+
+impl Core {
+    /// The number of a queue chunk of this class, and whether it is one.
+    #[inline(always)]
+    fn number(self, class: u32, chunk: u32) -> (u32, bool) {
+        let header = self.geometry.header(chunk);
+        let is = tag_of(self.words.load(header + STATE)) == class + 1 + QUEUE;
+        (self.words.load(header + NUMBER), is)
+    }
+
+    /// Moves the front or the back to the first queue chunk that has not seen all of its entries
+    /// written (back), or written and taken (front): Algorithm 6. How many chunks it passed.
+    #[inline(always)]
+    fn move_along(self, class: u32, word: usize, front: bool) -> u32 {
+        let at = self.geometry.head(class, word);
+        let mut passed = 0;
+        let mut steps = 0;
+        let mut going = true;
+        while going & (steps < STEPS) {
+            let chunk = self.words.load(at);
+            going = chunk < self.geometry.chunks;
+            if going {
+                let header = self.geometry.header(chunk);
+                let events = self.words.load(header + EVENTS);
+                let next = self.words.load(header + NEXT);
+                let (_, is) = self.number(class, chunk);
+                let done = (events == self.all_events()) | (!front & self.all_written(events));
+                going = is & done & (next < self.geometry.chunks);
+                // The pointer never comes back to a chunk while that keeps its number, so it has not
+                // moved meanwhile if it is the same.
+                if going {
+                    let moved = self.words.compare_exchange(at, chunk, next) == chunk;
+                    passed += moved as u32;
+                }
+            }
+            steps += 1;
+        }
+        passed
+    }
+
+    /// Moves the front, and gives queue chunks back that lie far enough behind it.
+    #[inline(always)]
+    fn move_front(self, class: u32) {
+        let passed_word = self.geometry.head(class, HEAD_PASSED);
+        let moved = self.move_along(class, HEAD_FIRST, true);
+        let mut behind = 0;
+        if moved != 0 {
+            behind = self.words.fetch_add(passed_word, moved).wrapping_add(moved);
+        }
+        let mut steps = 0;
+        while (behind as i32 > self.geometry.trail as i32) & (steps < STEPS) {
+            // One of those who count: it is this one's to take the oldest away.
+            let old = self.words.compare_exchange(passed_word, behind, behind - 1);
+            if old == behind {
+                let at = self.geometry.head(class, HEAD_OLD);
+                let mut taken = false;
+                let mut tries = 0;
+                while !taken & (tries < STEPS) {
+                    let chunk = self.words.load(at);
+                    let next = self.words.load(self.geometry.header(chunk) + NEXT);
+                    taken = self.words.compare_exchange(at, chunk, next) == chunk;
+                    if taken {
+                        self.drop_queue_chunk(chunk);
+                    }
+                    tries += 1;
+                }
+                behind -= 1;
+            } else {
+                behind = old;
+            }
+            steps += 1;
+        }
+    }
+}
+
+impl Queue for VirtualLinked {
+    const INDEX: u32 = 2;
+    const NAMES: [&'static str; 2] = ["OuroborosPVL", "OuroborosCVL"];
+    const VIRTUAL: bool = true;
+
+    #[inline(always)]
+    fn chunk_of(core: Core, class: u32, number: u32, way: Way) -> u32 {
+        let back = way == Way::Back;
+        let most = select(way == Way::Glance, FEW_STEPS, STEPS);
+        let log = core.geometry.slots_log();
+        let usual = core
+            .geometry
+            .head(class, if back { HEAD_LAST } else { HEAD_FIRST });
+        let oldest = core.geometry.head(class, HEAD_OLD);
+        let mut chunk = core.words.load(usual);
+        let mut found = NONE;
+        let mut steps = 0;
+        let mut going = chunk < core.geometry.chunks;
+        while going & (steps < most) {
+            let (here, is) = core.number(class, chunk);
+            // Numbers have as many bits as positions leave.
+            let ahead = (number.wrapping_sub(here) << log) as i32;
+            found = select(is & (ahead == 0), chunk, NONE);
+            if is & (ahead > 0) {
+                chunk = core.words.load(core.geometry.header(chunk) + NEXT);
+            } else {
+                chunk = NONE;
+            }
+            if (found == NONE) & (chunk >= core.geometry.chunks) {
+                // The way was lost, or led past it.
+                chunk = core.words.load(oldest);
+            }
+            going = (found == NONE) & (chunk < core.geometry.chunks);
+            steps += 1;
+        }
+        found
+    }
+
+    #[inline(always)]
+    fn can_add(_core: Core, _class: u32, _number: u32) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn add(core: Core, _class: u32, chunk: u32, _number: u32, before: u32) {
+        core.words.store(core.geometry.header(before) + NEXT, chunk);
+    }
+
+    #[inline(always)]
+    fn add_first(core: Core, class: u32, chunk: u32, _number: u32, newest: u32) {
+        let word = core.geometry.head(class, HEAD_NEWEST);
+        let before = core.words.load(word);
+        if before == NONE {
+            core.words
+                .store(core.geometry.head(class, HEAD_FIRST), chunk);
+            core.words
+                .store(core.geometry.head(class, HEAD_LAST), chunk);
+            core.words.store(core.geometry.head(class, HEAD_OLD), chunk);
+        } else {
+            core.words.store(core.geometry.header(before) + NEXT, chunk);
+        }
+        core.words.store(word, newest);
+        core.words.release();
+        // All of the one before may be done already.
+        core.move_along(class, HEAD_LAST, false);
+        core.move_front(class);
+    }
+
+    #[inline(always)]
+    fn progressed(core: Core, class: u32, _chunk: u32, _number: u32, all: bool) {
+        core.move_along(class, HEAD_LAST, false);
+        if all {
+            core.move_front(class);
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Queues of entries: pages, or chunks with free pages (§3.3, §4, §5).
+//!
+//! Positions count up for ever. Who writes entries first takes *room*, which the queue has made before,
+//! and then positions at the back; so every position that is handed out has its place in memory. A
+//! place holds an entry, or nothing, or the mark of a reader that came before the writer and did not
+//! wait any longer: then the writer takes the mark away and brings its entry elsewhere. So nobody
+//! waits for somebody who stands still.
+//!
+//! | queue | places | room |
+//! |---|---|---|
+//! | [`Standard`](super::Standard) | a ring beside the chunks | what readers leave |
+//! | [`VirtualArray`](super::VirtualArray) | queue chunks, found through a ring of chunk numbers | a queue chunk |
+//! | [`VirtualLinked`](super::VirtualLinked) | queue chunks that are linked | a queue chunk |
+
+use super::chunk::STATE;
+use super::geometry::{HEAD_BACK, HEAD_ROOM, NONE};
+use super::{Core, Ouroboros, Strategy};
+use crate::arch;
+use warpheap_api::{HeapMemory, LaneMask, least, select};
+
+/// The mark of a reader that left.
+const SKIPPED: u32 = u32::MAX - 1;
+
+/// Word of a queue chunk's header: entries written, and taken above it in 16 bits each.
+pub(crate) const EVENTS: usize = 1;
+/// Word of a queue chunk's header: its number in the queue.
+pub(crate) const NUMBER: usize = 2;
+/// Word of a queue chunk's header: the next one.
+pub(super) const NEXT: usize = 3;
+/// One entry written.
+const WRITTEN: u32 = 1;
+/// One entry taken.
+const TAKEN: u32 = 1 << 16;
+
+/// Looks at a place whose entry is being written.
+const LOOKS: u32 = 64;
+/// Attempts to get room.
+const ATTEMPTS: u32 = 12;
+
+/// How a queue chunk is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Way {
+    /// From the front, by who has a position in it.
+    Front = 0,
+    /// From the back, by who has a position in it.
+    Back = 1,
+    /// From the front, by anybody, who does not insist.
+    Glance = 2,
+}
+
+/// Where a queue keeps its entries.
+///
+/// Implemented by the three queues of the paper; there is nothing to implement outside.
+pub trait Queue: Copy + 'static {
+    /// Number of the queue among the three.
+    #[doc(hidden)]
+    const INDEX: u32;
+    /// Names of the allocator with this queue, of pages and of chunks.
+    #[doc(hidden)]
+    const NAMES: [&'static str; 2];
+    /// Whether entries lie in queue chunks.
+    #[doc(hidden)]
+    const VIRTUAL: bool;
+
+    /// The queue chunk with this number; [`NONE`] if it was not found. Who has a position in it finds
+    /// it; for others the answer may be an old one.
+    #[doc(hidden)]
+    fn chunk_of(core: Core, class: u32, number: u32, way: Way) -> u32;
+
+    /// Whether the queue chunk with this number can be added. The caller holds the queue's lock.
+    #[doc(hidden)]
+    fn can_add(core: Core, class: u32, number: u32) -> bool;
+
+    /// Adds a queue chunk with this number behind `before`, which is being added as well.
+    #[doc(hidden)]
+    fn add(core: Core, class: u32, chunk: u32, number: u32, before: u32);
+
+    /// Adds a queue chunk with this number, and those that are linked to it up to `newest`. The caller
+    /// holds the queue's lock.
+    #[doc(hidden)]
+    fn add_first(core: Core, class: u32, chunk: u32, number: u32, newest: u32);
+
+    /// All entries of a queue chunk were written, or written and taken.
+    #[doc(hidden)]
+    fn progressed(core: Core, class: u32, chunk: u32, number: u32, all: bool);
+}
+
+impl Core {
+    /// Written and taken entries of a queue chunk that has seen all of them.
+    #[inline(always)]
+    pub(super) fn all_events(self) -> u32 {
+        let slots = 1 << self.geometry.slots_log();
+        slots * WRITTEN + slots * TAKEN
+    }
+
+    /// Whether all entries of a queue chunk with these events were written.
+    #[inline(always)]
+    pub(super) fn all_written(self, events: u32) -> bool {
+        events & (TAKEN - 1) == 1 << self.geometry.slots_log()
+    }
+
+    /// First word of a queue chunk's entries.
+    #[inline(always)]
+    pub(super) fn entries(self, chunk: u32) -> usize {
+        self.geometry.granule(chunk) as usize * 4
+    }
+
+    /// Gives a queue chunk back.
+    #[inline(always)]
+    pub(super) fn drop_queue_chunk(self, chunk: u32) {
+        self.words.store(self.geometry.header(chunk) + STATE, 0);
+        self.words.release();
+        self.give_chunk(chunk, 0);
+    }
+
+    /// The word of a position; `usize::MAX` if its queue chunk was not found.
+    #[inline(always)]
+    fn slot<Q: Queue>(self, class: u32, position: u32, way: Way) -> usize {
+        if Q::VIRTUAL {
+            let log = self.geometry.slots_log();
+            let chunk = Q::chunk_of(self, class, position >> log, way);
+            let word = self.entries(chunk) + (position & ((1 << log) - 1)) as usize;
+            if chunk < self.geometry.chunks {
+                word
+            } else {
+                usize::MAX
+            }
+        } else {
+            let log = self.geometry.queue_log;
+            let word = (class << log) + (position & ((1 << log) - 1));
+            self.geometry.queues as usize + word as usize
+        }
+    }
+
+    /// The entry at a position as it seems; [`NONE`] if there is none.
+    #[inline(always)]
+    pub(super) fn peek<Q: Queue>(self, class: u32, position: u32) -> u32 {
+        let at = self.slot::<Q>(class, position, Way::Glance);
+        if at == usize::MAX {
+            NONE
+        } else {
+            self.words.load(at)
+        }
+    }
+
+    /// Writes an entry to a position; whether it is there.
+    #[inline(always)]
+    fn write_entry<Q: Queue>(self, class: u32, position: u32, entry: u32) -> bool {
+        let at = self.slot::<Q>(class, position, Way::Back);
+        let mut old = SKIPPED;
+        if at != usize::MAX {
+            old = self.words.compare_exchange(at, NONE, entry);
+            if old == SKIPPED {
+                // Its reader left; nobody else comes here.
+                self.words.store(at, NONE);
+            }
+        }
+        old == NONE
+    }
+
+    /// Takes the entry at a position that the caller alone reads; [`NONE`] if the caller left it, because
+    /// it was not written in time.
+    #[inline(always)]
+    pub(super) fn take_entry<Q: Queue>(self, class: u32, position: u32) -> u32 {
+        let at = self.slot::<Q>(class, position, Way::Front);
+        let mut entry = NONE;
+        if at != usize::MAX {
+            entry = self.words.exchange(at, NONE);
+            let mut looks = 0;
+            while (entry >= SKIPPED) & (looks < LOOKS) {
+                if self.words.load(at) < SKIPPED {
+                    entry = self.words.exchange(at, NONE);
+                }
+                looks += 1;
+            }
+            if entry >= SKIPPED {
+                entry = self.words.compare_exchange(at, NONE, SKIPPED);
+                if entry < SKIPPED {
+                    self.words.store(at, NONE);
+                }
+            }
+        }
+        select(entry < SKIPPED, entry, NONE)
+    }
+
+    /// Empties a position that the caller alone reads and whose entry it has seen.
+    #[inline(always)]
+    pub(super) fn empty_entry<Q: Queue>(self, class: u32, position: u32) {
+        let at = self.slot::<Q>(class, position, Way::Front);
+        if at != usize::MAX {
+            self.words.store(at, NONE);
+        }
+    }
+
+    /// The entries of `count` positions were taken, or left.
+    #[inline(always)]
+    pub(super) fn entries_taken<Q: Queue>(self, class: u32, position: u32, count: u32) {
+        if Q::VIRTUAL {
+            self.count_events::<Q>(class, position, count, TAKEN);
+        } else {
+            let room = self.geometry.head(class, HEAD_ROOM);
+            self.words.fetch_add(room, count);
+        }
+    }
+
+    #[inline(always)]
+    fn count_events<Q: Queue>(self, class: u32, position: u32, count: u32, event: u32) {
+        let log = self.geometry.slots_log();
+        let (mut position, mut left) = (position, count);
+        while left != 0 {
+            let here = least(left, (1 << log) - (position & ((1 << log) - 1)));
+            let number = position >> log;
+            let way = if event == WRITTEN {
+                Way::Back
+            } else {
+                Way::Front
+            };
+            let chunk = Q::chunk_of(self, class, number, way);
+            if chunk < self.geometry.chunks {
+                let at = self.geometry.header(chunk) + EVENTS;
+                let add = here * event;
+                let new = self.words.fetch_add(at, add).wrapping_add(add);
+                let all = new == self.all_events();
+                if all | ((event == WRITTEN) & self.all_written(new)) {
+                    Q::progressed(self, class, chunk, number, all);
+                }
+            }
+            position = position.wrapping_add(here);
+            left -= here;
+        }
+    }
+}
+
+/// What a team writes to its class's queue.
+#[derive(Clone, Copy)]
+pub(super) struct Entries {
+    /// How many; of lanes that write nothing, zero.
+    pub count: u32,
+    /// The first one. If `step` is zero: this lane's, of which each lane of the team has one.
+    pub first: u32,
+    /// From one entry to the next.
+    pub step: u32,
+}
+
+impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
+    /// Writes entries to queues, all of `lanes` together: each `team` its own. Entries that the queue
+    /// does not take are left to the strategy. The number of them that the queue took, in the leader.
+    #[inline(always)]
+    pub(super) fn enqueue(
+        self,
+        lanes: LaneMask,
+        team: LaneMask,
+        class: u32,
+        entries: Entries,
+    ) -> u32 {
+        let core = self.core;
+        let lane = arch::lane();
+        let leader = team.first();
+        let (mut position, mut served) = (0, false);
+        let mut attempt = 0;
+        let mut again = true;
+        while again {
+            let mut grow = false;
+            if lane == leader {
+                let before = served;
+                if !served {
+                    let room = core.geometry.head(class, HEAD_ROOM);
+                    served =
+                        core.words.fetch_sub(room, entries.count) as i32 >= entries.count as i32;
+                    if served {
+                        let back = core.geometry.head(class, HEAD_BACK);
+                        position = core.words.fetch_add(back, entries.count);
+                    } else {
+                        core.words.fetch_add(room, entries.count);
+                    }
+                }
+                // Who has the middle place of a queue chunk adds the next one.
+                let log = core.geometry.slots_log();
+                let end = position.wrapping_add(entries.count);
+                let half = 1u32 << (log - 1);
+                let middle = position.wrapping_add(half) >> log != end.wrapping_add(half) >> log;
+                grow = Q::VIRTUAL & (!served | (middle & !before));
+            }
+            if Q::VIRTUAL && !arch::ballot(lanes, grow).is_empty() {
+                self.grow(lanes, team, class, grow, entries.count, served);
+            }
+            attempt += 1;
+            let unserved = Q::VIRTUAL & (lane == leader) & !served;
+            again = !arch::ballot(lanes, unserved).is_empty() & (attempt < ATTEMPTS);
+        }
+        let writes = team.contains(lane);
+        let source = select(writes, leader, lane);
+        arch::warp_barrier(lanes);
+        let position = arch::shuffle(lanes, position, source);
+        let served = arch::shuffle(lanes, served as u32, source) != 0;
+        let mut lost = 0;
+        if writes {
+            let mut i = team.rank(lane);
+            while i < entries.count {
+                let entry = entries.first.wrapping_add(i * entries.step);
+                let there = served && core.write_entry::<Q>(class, position.wrapping_add(i), entry);
+                if !there {
+                    S::keep(self, class, entry);
+                    lost += 1;
+                }
+                i += team.count();
+            }
+        }
+        // One entry a lane, or entries of a whole chunk of which rarely any is lost.
+        let any_lost = !arch::ballot(lanes, lost != 0).is_empty();
+        let mut sum = lost;
+        if any_lost {
+            sum = team_sum(lanes, team, lost);
+        }
+        if (lane == leader) & served & Q::VIRTUAL {
+            core.count_events::<Q>(class, position, entries.count, WRITTEN);
+        }
+        entries.count.wrapping_sub(sum)
+    }
+}
+
+/// Sum of `value` over the lanes of the team, in its first lane; others get some number.
+#[inline(always)]
+fn team_sum(lanes: LaneMask, team: LaneMask, value: u32) -> u32 {
+    let lane = arch::lane();
+    let mut sum = value;
+    let after = team.after(lane);
+    let mut next = select(after.is_empty(), lane, after.first());
+    let mut reach = 1;
+    while reach < lanes.count() {
+        let other = arch::shuffle(lanes, sum, next);
+        let further = arch::shuffle(lanes, next, next);
+        sum = sum.wrapping_add(select(next != lane, other, 0));
+        next = select(further == next, lane, further);
+        reach *= 2;
+    }
+    sum
+}
