@@ -16,7 +16,14 @@ use syn::{ItemFn, Result};
 const LAYOUT_VERSION: u32 = 1;
 
 /// The allocators of `allocators = all`, by their names in the runtime's module `alloc`.
-const ALL_ALLOCATORS: &[&str] = &["Bump", "ScatterAlloc", "WarpHeap"];
+const ALL_ALLOCATORS: &[&str] = &[
+    "Bump",
+    "ScatterAlloc",
+    "WarpHeap",
+    "SizeList",
+    "MpList",
+    "DirectOutput",
+];
 
 pub fn expand(options: Options, function: ItemFn) -> Result<TokenStream> {
     let kernel = parse::Kernel::new(options, function)?;

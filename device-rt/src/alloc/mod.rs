@@ -4,10 +4,14 @@
 //! `#[kernel(allocators = all)]`.
 
 pub(crate) mod bump;
+pub(crate) mod direct;
+pub(crate) mod lists;
 pub(crate) mod scatter;
 pub(crate) mod warp_heap;
 
 pub use bump::Bump;
+pub use direct::DirectOutput;
+pub use lists::{MpList, SegmentLists, SizeList};
 pub use scatter::ScatterAlloc;
 pub use warp_heap::WarpHeap;
 
@@ -18,7 +22,7 @@ use warpheap_api::{AllocError, HeapMemory, header};
 #[macro_export]
 macro_rules! for_each_allocator {
     ($then:ident) => {
-        $then! { Bump, ScatterAlloc, WarpHeap }
+        $then! { Bump, ScatterAlloc, WarpHeap, SizeList, MpList, DirectOutput }
     };
 }
 

@@ -2,8 +2,12 @@
 
 mod bump;
 mod counted;
+mod direct;
+mod lists;
 mod scatter;
 mod warp_heap;
 
+pub use direct::DirectOutputConfig;
+pub use lists::ListsConfig;
 pub use scatter::ScatterConfig;
 pub use warp_heap::WarpHeapConfig;
