@@ -5,12 +5,14 @@
 
 pub(crate) mod bump;
 pub(crate) mod direct;
+pub(crate) mod fdg;
 pub(crate) mod lists;
 pub(crate) mod scatter;
 pub(crate) mod warp_heap;
 
 pub use bump::Bump;
 pub use direct::DirectOutput;
+pub use fdg::{ArenaHandle, FdgMalloc};
 pub use lists::{MpList, SegmentLists, SizeList};
 pub use scatter::ScatterAlloc;
 pub use warp_heap::WarpHeap;

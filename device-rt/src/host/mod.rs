@@ -3,11 +3,13 @@
 mod bump;
 mod counted;
 mod direct;
+mod fdg;
 mod lists;
 mod scatter;
 mod warp_heap;
 
 pub use direct::DirectOutputConfig;
+pub use fdg::{ArenaCounts, FdgConfig};
 pub use lists::ListsConfig;
 pub use scatter::ScatterConfig;
 pub use warp_heap::WarpHeapConfig;
