@@ -3,6 +3,28 @@
 use crate::{AllocError, DeviceAlloc, DevicePtr, HeapMemory};
 use core::alloc::Layout;
 
+/// What a lane that has part in an arena holds: the handle of the block that describes the arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Arena(DevicePtr<u8>);
+
+impl Arena {
+    /// Of a lane that has part in none.
+    pub const NONE: Arena = Arena(DevicePtr::NULL);
+
+    /// The arena that this block describes. An allocator makes these; what a lane makes up is refused.
+    #[inline(always)]
+    pub const fn from_ptr(ptr: DevicePtr<u8>) -> Self {
+        Arena(ptr)
+    }
+
+    /// The block that describes it.
+    #[inline(always)]
+    pub const fn ptr(self) -> DevicePtr<u8> {
+        self.0
+    }
+}
+
 /// Warp-wide arenas in the manner of FDGMalloc: the lanes of a warp take memory for themselves, block by
 /// block, and give all of it back at once.
 ///
@@ -22,12 +44,6 @@ use core::alloc::Layout;
 /// # Safety
 /// Implementors keep the promises of [`DeviceAlloc`] for every block until its arena is tidied up or ends.
 pub unsafe trait WarpArena: DeviceAlloc {
-    /// What a lane that has part in an arena holds.
-    type Arena: Copy;
-
-    /// What a lane holds that has part in none.
-    const NO_ARENA: Self::Arena;
-
     /// Opens an arena for the lanes of the warp that are active at this point.
     ///
     /// # Errors
@@ -35,7 +51,7 @@ pub unsafe trait WarpArena: DeviceAlloc {
     ///
     /// # Safety
     /// The active lanes of the warp reach this call together.
-    unsafe fn start(self) -> Result<Self::Arena, AllocError>;
+    unsafe fn start(self) -> Result<Arena, AllocError>;
 
     /// Allocates a block from the arena for each active lane. It needs no free, and has none.
     ///
@@ -44,7 +60,7 @@ pub unsafe trait WarpArena: DeviceAlloc {
     ///
     /// # Safety
     /// The active lanes of the warp reach this call together. `arena` came from this heap.
-    unsafe fn alloc(self, arena: Self::Arena, layout: Layout) -> Result<DevicePtr<u8>, AllocError>;
+    unsafe fn alloc(self, arena: Arena, layout: Layout) -> Result<DevicePtr<u8>, AllocError>;
 
     /// Gives back all memory of the arena and keeps it open. True for the lanes that made the last call:
     /// the blocks are gone. A lane that gets false has to wait for the others (a barrier of the warp
@@ -52,20 +68,20 @@ pub unsafe trait WarpArena: DeviceAlloc {
     ///
     /// # Safety
     /// As [`alloc`](Self::alloc); no lane uses a block of the arena any more.
-    unsafe fn tidy_up(self, arena: Self::Arena) -> bool;
+    unsafe fn tidy_up(self, arena: Arena) -> bool;
 
     /// Gives back all memory of the arena and closes it. True for the lanes that made the last call.
     ///
     /// # Safety
     /// As [`tidy_up`](Self::tidy_up).
-    unsafe fn end(self, arena: Self::Arena) -> bool;
+    unsafe fn end(self, arena: Arena) -> bool;
 
     /// Leaves the arena and its blocks for a later kernel: the handle to give to
     /// [`take_over`](Self::take_over), the same for all lanes; null after misuse.
     ///
     /// # Safety
     /// As [`alloc`](Self::alloc).
-    unsafe fn hand_over(self, arena: Self::Arena) -> DevicePtr<u8>;
+    unsafe fn hand_over(self, arena: Arena) -> DevicePtr<u8>;
 
     /// Has part in an arena that was handed over, the active lanes of the warp that give the same handle
     /// together; its blocks are as they were left.
@@ -77,7 +93,7 @@ pub unsafe trait WarpArena: DeviceAlloc {
     /// # Safety
     /// The active lanes of the warp reach this call together. `handle` came from
     /// [`hand_over`](Self::hand_over) of this heap, in an earlier launch.
-    unsafe fn take_over(self, handle: DevicePtr<u8>) -> Result<Self::Arena, AllocError>;
+    unsafe fn take_over(self, handle: DevicePtr<u8>) -> Result<Arena, AllocError>;
 }
 
 /// Allocation by a whole block (workgroup), which every allocator has: one lane calls it, and all

@@ -12,7 +12,7 @@ pub(crate) mod warp_heap;
 
 pub use bump::Bump;
 pub use direct::DirectOutput;
-pub use fdg::{ArenaHandle, FdgMalloc};
+pub use fdg::FdgMalloc;
 pub use lists::{MpList, SegmentLists, SizeList};
 pub use scatter::ScatterAlloc;
 pub use warp_heap::WarpHeap;

@@ -1,10 +1,10 @@
 //! The clean-ups (§3.4): all of them wait, without waiting, for the last lane.
 
 use super::FdgMalloc;
-use super::header::{ACTIVE, ArenaHandle, GONE, HANDED, MARK, SUPER, TOTAL, header_layout};
+use super::header::{ACTIVE, GONE, HANDED, MARK, SUPER, TOTAL, header_layout};
 use super::list::NONE;
 use crate::arch::{self, Words};
-use warpheap_api::{DeviceAlloc, HeapMemory, select};
+use warpheap_api::{Arena, DeviceAlloc, HeapMemory, select};
 
 /// The first strategy: the memory goes, the arena stays.
 pub(super) const TIDY: u32 = 0;
@@ -25,17 +25,17 @@ pub(super) struct Left {
 impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
     /// The active lanes leave their arenas; who reduces `ActiveCount` to zero carries the strategy out.
     #[inline(always)]
-    pub(super) fn leave(self, arena: ArenaHandle, strategy: u32) -> Left {
+    pub(super) fn leave(self, arena: Arena, strategy: u32) -> Left {
         let words = self.words();
         let lanes = arch::active();
         let admitted = self.admits(arena);
-        let team = arch::match_any(lanes, select(admitted, arena.granule, NONE));
+        let team = arch::match_any(lanes, select(admitted, arena.ptr().granule(), NONE));
         let worker = team.last();
         let mut last = 0;
         // What the team's lanes wrote comes before its worker's release.
         arch::warp_barrier(lanes);
         if admitted & (arch::lane() == worker) {
-            let at = arena.word();
+            let at = arena.ptr().word();
             words.fetch_or(at + GONE, team.lo);
             if team.hi != 0 {
                 words.fetch_or(at + GONE + 1, team.hi);
@@ -47,7 +47,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         arch::warp_barrier(lanes);
         let last = admitted & (arch::shuffle(lanes, last, worker) != 0);
         if last & (strategy != HAND_OVER) {
-            let kept = words.load(arena.word() + SUPER);
+            let kept = words.load(arena.ptr().word() + SUPER);
             let kept = select(strategy == TIDY, kept, NONE);
             self.put_back_blocks(arena, team, kept);
         }
@@ -65,15 +65,15 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
 
     /// What one lane does when the blocks are gone.
     #[inline(always)]
-    fn finish(self, arena: ArenaHandle, strategy: u32) {
+    fn finish(self, arena: Arena, strategy: u32) {
         let words = self.words();
-        let at = arena.word();
+        let at = arena.ptr().word();
         if strategy != HAND_OVER {
             self.put_back_lists(arena);
         }
         if strategy == END {
             words.store(at + MARK, 0);
-            self.put_back(arena.granule, header_layout());
+            self.put_back(arena.ptr().granule(), header_layout());
             self.count_open(1u32.wrapping_neg());
         } else {
             if strategy == TIDY {

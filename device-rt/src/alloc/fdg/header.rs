@@ -8,7 +8,7 @@ use crate::alloc::fail;
 use crate::arch::{self, Words};
 use crate::thread;
 use warpheap_api::{
-    AllocError, DeviceAlloc, DevicePtr, HeapMemory, LaneMask, Layout, header, layout, select,
+    AllocError, Arena, DeviceAlloc, DevicePtr, HeapMemory, LaneMask, Layout, header, layout, select,
 };
 
 /// What it is: [`OPEN`], [`HANDED`], or the rest of an arena that ended.
@@ -43,24 +43,6 @@ pub(crate) const fn pack_settings(super_granules: u32, counts_open: bool) -> u32
     super_granules | if counts_open { COUNTS_OPEN } else { 0 }
 }
 
-/// What a lane that has part in an arena holds: one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(transparent)]
-pub struct ArenaHandle {
-    pub(super) granule: u32,
-}
-
-impl ArenaHandle {
-    /// Of a lane that has part in no arena.
-    pub const NONE: ArenaHandle = ArenaHandle { granule: NONE };
-
-    /// The first word of the header.
-    #[inline(always)]
-    pub(super) const fn word(self) -> usize {
-        self.granule as usize * 4
-    }
-}
-
 /// The header and the first list.
 #[inline(always)]
 pub(super) const fn header_layout() -> Layout {
@@ -70,7 +52,10 @@ pub(super) const fn header_layout() -> Layout {
 /// Number of the calling warp in the launch.
 #[inline(always)]
 fn warp() -> u32 {
-    thread::index() / arch::warp_width()
+    // The last warp of a block need not be full.
+    let width = arch::warp_width();
+    let each = (thread::block_dim() + (width - 1)) / width;
+    thread::block_index() * each + thread::index_in_block() / width
 }
 
 impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
@@ -129,11 +114,11 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
 
     /// Whether the calling lane has part in this arena and has not left it.
     #[inline(always)]
-    pub(super) fn admits(self, arena: ArenaHandle) -> bool {
+    pub(super) fn admits(self, arena: Arena) -> bool {
         let words = self.words();
-        let mut admits = self.names_words(arena.granule);
+        let mut admits = self.names_words(arena.ptr().granule());
         if admits {
-            let at = arena.word();
+            let at = arena.ptr().word();
             let part = LaneMask {
                 lo: words.load(at + LANES),
                 hi: words.load(at + LANES + 1),
@@ -164,7 +149,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
 
     /// Opens an arena for the active lanes (§3.2): the worker makes header, list and super block.
     #[inline(always)]
-    pub(super) fn open(self) -> Result<ArenaHandle, AllocError> {
+    pub(super) fn open(self) -> Result<Arena, AllocError> {
         let words = self.words();
         let lanes = arch::active();
         let worker = lanes.last();
@@ -180,7 +165,9 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
                     words.store(at + LIST, granule + (HEADER_WORDS / 4) as u32);
                     words.store(at + SUPER, NONE);
                     if self.super_granules() != 0 {
-                        code = self.renew(ArenaHandle { granule }, 0).code;
+                        code = self
+                            .renew(Arena::from_ptr(DevicePtr::from_granule(granule)), 0)
+                            .code;
                     }
                     words.store(at + MARK, select(code == 0, OPEN, 0));
                     if code == 0 {
@@ -196,7 +183,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         let code = arch::shuffle(lanes, code, worker);
         let granule = arch::shuffle(lanes, granule, worker);
         if code == 0 {
-            Ok(ArenaHandle { granule })
+            Ok(Arena::from_ptr(DevicePtr::from_granule(granule)))
         } else if arch::lane() == worker {
             // The backing allocator has counted the failure.
             Err(AllocError::from_code(code))
@@ -207,7 +194,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
 
     /// Takes an arena over that was handed over.
     #[inline(always)]
-    pub(super) fn resume(self, handle: DevicePtr<u8>) -> Result<ArenaHandle, AllocError> {
+    pub(super) fn resume(self, handle: DevicePtr<u8>) -> Result<Arena, AllocError> {
         let words = self.words();
         let lanes = arch::active();
         let granule = handle.granule();
@@ -215,7 +202,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         let worker = team.last();
         let mut got = 0;
         if (arch::lane() == worker) & self.names_words(granule) {
-            let at = ArenaHandle { granule }.word();
+            let at = granule as usize * 4;
             // A mark of its own until all is written.
             if words.compare_exchange(at + MARK, HANDED, 0) == HANDED {
                 self.enroll(at, team);
@@ -225,7 +212,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         }
         arch::warp_barrier(lanes);
         if arch::shuffle(lanes, got, worker) != 0 {
-            Ok(ArenaHandle { granule })
+            Ok(Arena::from_ptr(DevicePtr::from_granule(granule)))
         } else {
             self.count_misuse();
             fail(words, AllocError::Unsupported)

@@ -2,9 +2,9 @@
 //! before it once that was full.
 
 use super::FdgMalloc;
-use super::header::{ArenaHandle, HEADER_WORDS, LIST};
+use super::header::{HEADER_WORDS, LIST};
 use crate::arch::{self, Words};
-use warpheap_api::{DeviceAlloc, HeapMemory, LaneMask, Layout, layout, least};
+use warpheap_api::{Arena, DeviceAlloc, HeapMemory, LaneMask, Layout, layout, least};
 
 /// In place of a granule: there is none.
 pub(super) const NONE: u32 = u32::MAX;
@@ -53,9 +53,9 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
 
     /// Puts a block on the arena's list; false if a new list was needed and there was no memory for it.
     #[inline(always)]
-    pub(super) fn register(self, arena: ArenaHandle, block: u32, granules: u32) -> bool {
+    pub(super) fn register(self, arena: Arena, block: u32, granules: u32) -> bool {
         let words = self.words();
-        let current = arena.word() + LIST;
+        let current = arena.ptr().word() + LIST;
         let mut done = false;
         let mut left = ATTEMPTS;
         while !done & (left > 0) {
@@ -88,9 +88,9 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
 
     /// Gives back all blocks on the lists but `kept`, the lanes of `team` side by side.
     #[inline(always)]
-    pub(super) fn put_back_blocks(self, arena: ArenaHandle, team: LaneMask, kept: u32) {
+    pub(super) fn put_back_blocks(self, arena: Arena, team: LaneMask, kept: u32) {
         let words = self.words();
-        let mut list = words.load(arena.word() + LIST);
+        let mut list = words.load(arena.ptr().word() + LIST);
         while list != NONE {
             let at = list as usize * 4;
             let count = least(words.load(at + COUNT), ENTRIES);
@@ -110,16 +110,16 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
 
     /// Gives back all lists but the first, which is empty then; one lane for all.
     #[inline(always)]
-    pub(super) fn put_back_lists(self, arena: ArenaHandle) {
+    pub(super) fn put_back_lists(self, arena: Arena) {
         let words = self.words();
-        let first = arena.granule + (HEADER_WORDS / 4) as u32;
-        let mut list = words.load(arena.word() + LIST);
+        let first = arena.ptr().granule() + (HEADER_WORDS / 4) as u32;
+        let mut list = words.load(arena.ptr().word() + LIST);
         while list != first {
             let before = words.load(list as usize * 4 + BEFORE);
             self.put_back(list, list_layout());
             list = before;
         }
         words.store(first as usize * 4 + COUNT, 0);
-        words.store(arena.word() + LIST, first);
+        words.store(arena.ptr().word() + LIST, first);
     }
 }

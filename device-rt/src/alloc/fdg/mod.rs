@@ -25,12 +25,11 @@ mod header;
 mod list;
 mod place;
 
-pub use header::ArenaHandle;
 pub(crate) use header::{COUNTS_OPEN, pack_settings};
 
 use crate::arch::Words;
 use warpheap_api::{
-    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, Layout, WarpArena,
+    AllocError, Arena, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, Layout, WarpArena,
 };
 
 /// Arenas of warps over the allocator `B`, which serves all that is asked for outside of arenas.
@@ -87,37 +86,38 @@ unsafe impl<B: DeviceAlloc<Memory = Words>> DeviceAlloc for FdgMalloc<B> {
 // SAFETY: blocks lie in memory that the backing allocator gave and that is given back at clean-ups only, side
 // by side by sums over lanes and one addition for each group of lanes.
 unsafe impl<B: DeviceAlloc<Memory = Words>> WarpArena for FdgMalloc<B> {
-    type Arena = ArenaHandle;
-    const NO_ARENA: ArenaHandle = ArenaHandle::NONE;
-
     #[inline(always)]
-    unsafe fn start(self) -> Result<ArenaHandle, AllocError> {
+    unsafe fn start(self) -> Result<Arena, AllocError> {
         self.open()
     }
 
     #[inline(always)]
-    unsafe fn alloc(self, arena: ArenaHandle, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+    unsafe fn alloc(self, arena: Arena, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         self.place(arena, layout)
     }
 
     #[inline(always)]
-    unsafe fn tidy_up(self, arena: ArenaHandle) -> bool {
+    unsafe fn tidy_up(self, arena: Arena) -> bool {
         self.leave(arena, clean::TIDY).last
     }
 
     #[inline(always)]
-    unsafe fn end(self, arena: ArenaHandle) -> bool {
+    unsafe fn end(self, arena: Arena) -> bool {
         self.leave(arena, clean::END).last
     }
 
     #[inline(always)]
-    unsafe fn hand_over(self, arena: ArenaHandle) -> DevicePtr<u8> {
+    unsafe fn hand_over(self, arena: Arena) -> DevicePtr<u8> {
         let left = self.leave(arena, clean::HAND_OVER);
-        DevicePtr::from_granule(warpheap_api::select(left.admitted, arena.granule, u32::MAX))
+        DevicePtr::from_granule(warpheap_api::select(
+            left.admitted,
+            arena.ptr().granule(),
+            u32::MAX,
+        ))
     }
 
     #[inline(always)]
-    unsafe fn take_over(self, handle: DevicePtr<u8>) -> Result<ArenaHandle, AllocError> {
+    unsafe fn take_over(self, handle: DevicePtr<u8>) -> Result<Arena, AllocError> {
         self.resume(handle)
     }
 }

@@ -1,13 +1,13 @@
 //! Requests (§3.3).
 
 use super::FdgMalloc;
-use super::header::{ArenaHandle, SUPER};
+use super::header::SUPER;
 use super::list::{NONE, block_layout};
 use crate::alloc::fail;
 use crate::arch::{self, Words};
 use crate::sync::{PrefixSum, last_lane, team_sum};
 use warpheap_api::{
-    AllocError, DeviceAlloc, DevicePtr, HeapMemory, LaneMask, Layout, layout, select,
+    AllocError, Arena, DeviceAlloc, DevicePtr, HeapMemory, LaneMask, Layout, layout, select,
 };
 
 /// Granules of the largest request: what handles reach, less room to align within.
@@ -29,7 +29,7 @@ pub(super) struct Room {
 impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
     /// A block of so many granules that the arena knows of.
     #[inline(always)]
-    fn take_registered(self, arena: ArenaHandle, granules: u32) -> Room {
+    fn take_registered(self, arena: Arena, granules: u32) -> Room {
         let mut room = Room { first: 0, code: 0 };
         match self.take(block_layout(granules)) {
             Ok(ptr) => {
@@ -46,7 +46,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
 
     /// Makes a new super block the current one, with `taken` granules allocated; one lane for all.
     #[inline(always)]
-    pub(super) fn renew(self, arena: ArenaHandle, taken: u32) -> Room {
+    pub(super) fn renew(self, arena: Arena, taken: u32) -> Room {
         let words = self.words();
         let mut room = self.take_registered(arena, self.super_granules());
         let mut current = NONE;
@@ -58,7 +58,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         }
         // Before lanes that come another way add to it. Without one the next request asks for one.
         arch::release();
-        words.store(arena.word() + SUPER, current);
+        words.store(arena.ptr().word() + SUPER, current);
         room
     }
 
@@ -70,11 +70,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
 
     /// A block for each active lane.
     #[inline(always)]
-    pub(super) fn place(
-        self,
-        arena: ArenaHandle,
-        layout: Layout,
-    ) -> Result<DevicePtr<u8>, AllocError> {
+    pub(super) fn place(self, arena: Arena, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let words = self.words();
         let lane = arch::lane();
         let lanes = arch::active();
@@ -85,7 +81,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         // Room to align within.
         let asked = granules.wrapping_add(align - 1);
         let summed = possible & (asked <= MOST_SUMMED);
-        let team = arch::match_any(lanes, select(summed, arena.granule, NONE));
+        let team = arch::match_any(lanes, select(summed, arena.ptr().granule(), NONE));
         let sum = team_sum(lanes, team, select(summed, asked, 0));
 
         // First phase: the current super block, or a block for all that do not fit into an empty one.
@@ -97,7 +93,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         let mut fit = 0;
         if summed & (lane == worker) {
             if small {
-                let current = words.load(arena.word() + SUPER);
+                let current = words.load(arena.ptr().word() + SUPER);
                 if current != NONE {
                     let old = words.fetch_add(current as usize * 4, sum.total);
                     room.first = current.wrapping_add(old);
@@ -154,7 +150,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         self,
         lanes: LaneMask,
         rest: LaneMask,
-        arena: ArenaHandle,
+        arena: Arena,
         sum: PrefixSum,
         waits: bool,
     ) -> Room {
