@@ -1,6 +1,6 @@
 //! What some families have more than the others.
 
-use crate::{AllocError, DeviceAlloc, DevicePtr, HeapMemory};
+use crate::{AllocError, DeviceAlloc, DevicePtr, HeapMemory, LaneMask};
 use core::alloc::Layout;
 
 /// What a lane that has part in an arena holds: the handle of the block that describes the arena.
@@ -62,9 +62,12 @@ pub unsafe trait WarpArena: DeviceAlloc {
     /// The active lanes of the warp reach this call together. `arena` came from this heap.
     unsafe fn alloc(self, arena: Arena, layout: Layout) -> Result<DevicePtr<u8>, AllocError>;
 
+    /// The lanes that have part in the arena; none after misuse.
+    fn lanes(self, arena: Arena) -> LaneMask;
+
     /// Gives back all memory of the arena and keeps it open. True for the lanes that made the last call:
-    /// the blocks are gone. A lane that gets false has to wait for the others (a barrier of the warp
-    /// is enough) before it allocates again.
+    /// the blocks are gone. A lane that gets false has to wait for the others (a barrier of the arena's
+    /// [`lanes`](Self::lanes) is enough) before it allocates again.
     ///
     /// # Safety
     /// As [`alloc`](Self::alloc); no lane uses a block of the arena any more.

@@ -295,7 +295,7 @@ fn misuses<B: Backing>(site: &Site) {
         block_dim: lanes,
     };
     for kind in [NEVER_STARTED, BORROWED, AFTER_END, ENDED_TWICE] {
-        let mut run = Run::<B>::new(site, ROOMY, 32 << 10, 1, 1);
+        let run = Run::<B>::new(site, ROOMY, 32 << 10, 1, 1);
         let codes = vec![0u32; 3 * lanes as usize];
         let codes = DeviceVec::from_slice(&site.device, &codes).expect("codes");
         site.kernels

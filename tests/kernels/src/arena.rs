@@ -148,10 +148,10 @@ pub fn arena_rounds<A: WarpArena>(
             last: 0,
             handle: DevicePtr::NULL,
         };
-        let lanes = heap.words().active();
         // SAFETY: whichever lanes are here call.
         match unsafe { heap.allocator().start() } {
             Ok(arena) => {
+                let lanes = heap.allocator().lanes(arena);
                 let first = (index * plan.each) as usize;
                 let mut round = 0;
                 while round < plan.rounds {

@@ -134,6 +134,21 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         admits
     }
 
+    /// The lanes that have part in this arena; none if the calling lane has not, or has left it.
+    #[inline(always)]
+    pub(super) fn members(self, arena: Arena) -> LaneMask {
+        let words = self.words();
+        let mut members = LaneMask::EMPTY;
+        if self.admits(arena) {
+            let at = arena.ptr().word() + LANES;
+            members = LaneMask {
+                lo: words.load(at),
+                hi: words.load(at + 1),
+            };
+        }
+        members
+    }
+
     /// Writes who has part in the arena.
     #[inline(always)]
     fn enroll(self, at: usize, lanes: LaneMask) {

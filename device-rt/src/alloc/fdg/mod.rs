@@ -29,7 +29,8 @@ pub(crate) use header::{COUNTS_OPEN, pack_settings};
 
 use crate::arch::Words;
 use warpheap_api::{
-    AllocError, Arena, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, Layout, WarpArena,
+    AllocError, Arena, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, LaneMask, Layout,
+    WarpArena,
 };
 
 /// Arenas of warps over the allocator `B`, which serves all that is asked for outside of arenas.
@@ -94,6 +95,11 @@ unsafe impl<B: DeviceAlloc<Memory = Words>> WarpArena for FdgMalloc<B> {
     #[inline(always)]
     unsafe fn alloc(self, arena: Arena, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         self.place(arena, layout)
+    }
+
+    #[inline(always)]
+    fn lanes(self, arena: Arena) -> LaneMask {
+        self.members(arena)
     }
 
     #[inline(always)]
