@@ -10,9 +10,11 @@
 //! |---|---|
 //! | [`site`] | devices to test on |
 //! | [`heap`] | a heap under test: runs programs on it and checks what came of them |
+//! | [`arena`] | a heap with arenas of warps under test |
 //! | [`oracle`] | which blocks were live together, and whether they overlap |
 //! | [`suite`] | the tests |
 
+pub mod arena;
 pub mod heap;
 pub mod oracle;
 pub mod site;
