@@ -7,7 +7,7 @@ use crate::alloc::fail;
 use crate::arch::{self, Words};
 use crate::sync::{PrefixSum, last_lane, team_sum};
 use warpheap_api::{
-    AllocError, Arena, DeviceAlloc, DevicePtr, HeapMemory, LaneMask, Layout, layout, select,
+    AllocError, Arena, DeviceAlloc, DevicePtr, HeapMemory, LaneMask, Layout, layout, least, select,
 };
 
 /// Granules of the largest request: what handles reach, less room to align within.
@@ -97,7 +97,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
                 if current != NONE {
                     let old = words.fetch_add(current as usize * 4, sum.total);
                     room.first = current.wrapping_add(old);
-                    fit = (capacity + 1).saturating_sub(old);
+                    fit = capacity + 1 - least(old, capacity + 1);
                 }
             } else {
                 room = self.take_registered(arena, sum.total);
