@@ -54,7 +54,7 @@ pub(super) const fn header_layout() -> Layout {
 fn warp() -> u32 {
     // The last warp of a block need not be full.
     let width = arch::warp_width();
-    let each = (thread::block_dim() + (width - 1)) / width;
+    let each = (thread::block_dim() - 1) / width + 1;
     thread::block_index() * each + thread::index_in_block() / width
 }
 
