@@ -1,9 +1,10 @@
 //! What only the baselines promise: the first fit, merging, other multiprocessors' bins; places one behind
 //! the other; their settings.
 
-use warpheap_api::host::{DeviceError, HostAlloc, Pool};
+use warpheap_api::host::{DeviceError, HostAlloc, PlanError, Pool};
 use warpheap_api::{AllocError, DevicePtr, layout};
-use warpheap_rt::alloc::{DirectOutput, MpList, SizeList};
+use warpheap_rt::adaptor::Counted;
+use warpheap_rt::alloc::{CudaMalloc, DirectOutput, MpList, SizeList};
 use warpheap_rt::host::{DirectOutputConfig, ListsConfig};
 use warpheap_tests::Site;
 
@@ -143,4 +144,19 @@ fn places_follow_one_another() {
     let left = room(&pool) / 128 - 14;
     assert_eq!(fill(&pool, 128).len() as u64, left);
     assert_eq!(pool.stats().expect("stats").usage.used_bytes, room(&pool));
+}
+
+#[test]
+fn cudas_malloc_is_refused_without_cuda() {
+    let site = Site::host(4);
+    let error = site
+        .device
+        .reserve::<CudaMalloc>(POOL)
+        .expect_err("no CUDA");
+    assert!(
+        matches!(error, DeviceError::Plan(PlanError::OnlyOn { .. })),
+        "{error}"
+    );
+    let counted = site.device.reserve::<Counted<CudaMalloc>>(POOL);
+    assert!(counted.is_err());
 }

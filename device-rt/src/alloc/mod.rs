@@ -4,6 +4,7 @@
 //! `#[kernel(allocators = all)]`.
 
 pub(crate) mod bump;
+pub(crate) mod cuda_malloc;
 pub(crate) mod direct;
 pub(crate) mod fdg;
 pub(crate) mod lists;
@@ -11,6 +12,7 @@ pub(crate) mod scatter;
 pub(crate) mod warp_heap;
 
 pub use bump::Bump;
+pub use cuda_malloc::CudaMalloc;
 pub use direct::DirectOutput;
 pub use fdg::FdgMalloc;
 pub use lists::{MpList, SegmentLists, SizeList};

@@ -4,7 +4,7 @@ use crate::alloc::FdgMalloc;
 use crate::alloc::fdg::{COUNTS_OPEN, pack_settings};
 use crate::arch::Words;
 use warpheap_api::host::{
-    DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Usage,
+    BackendKind, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Usage,
 };
 use warpheap_api::{DeviceAlloc, HeapParams, header};
 
@@ -65,6 +65,7 @@ impl<B: HostAlloc<Memory = Words>> FdgMalloc<B> {
 impl<B: HostAlloc<Memory = Words>> HostAlloc for FdgMalloc<B> {
     const KIND: u32 = B::KIND | 0x200;
     type Config = FdgConfig<B::Config>;
+    const ONLY_ON: Option<BackendKind> = B::ONLY_ON;
 
     fn plan(bytes: u64, config: &Self::Config) -> Result<HeapPlan, PlanError> {
         let size = config.super_block_bytes;

@@ -134,7 +134,7 @@ mod tests {
     fn every_size_leaves_room_for_table_and_units() {
         let config = ListsConfig::default();
         for bytes in (1..400u64)
-            .map(|i| i * 1000 & !15)
+            .map(|i| (i * 1000) & !15)
             .chain([1 << 26, (64 << 30) - 16])
         {
             let Ok(plan) = SizeList::plan(bytes, &config) else {

@@ -2,6 +2,7 @@
 
 mod bump;
 mod counted;
+mod cuda_malloc;
 mod direct;
 mod fdg;
 mod lists;

@@ -133,7 +133,7 @@ fn count_of(plan: ArenaPlan) -> u32 {
 }
 
 /// Each lane's blocks of the last round are left in `blocks`, `each` places for every lane.
-#[kernel(allocators = [FdgMalloc<WarpHeap>, FdgMalloc<ScatterAlloc>])]
+#[kernel(allocators = [FdgMalloc<WarpHeap>, FdgMalloc<ScatterAlloc>, FdgMalloc<CudaMalloc>])]
 pub fn arena_rounds<A: WarpArena>(
     heap: Heap<A>,
     rows: &mut [ArenaRow],
@@ -182,7 +182,7 @@ pub fn arena_rounds<A: WarpArena>(
 
 /// Takes over what [`arena_rounds`] handed over: checks the blocks, allocates as many again in the places
 /// behind them (`again` says where these begin), and ends.
-#[kernel(allocators = [FdgMalloc<WarpHeap>, FdgMalloc<ScatterAlloc>])]
+#[kernel(allocators = [FdgMalloc<WarpHeap>, FdgMalloc<ScatterAlloc>, FdgMalloc<CudaMalloc>])]
 pub fn arena_resumes<A: WarpArena>(
     heap: Heap<A>,
     rows: &mut [ArenaRow],
@@ -222,7 +222,7 @@ pub const ENDED_TWICE: u32 = 3;
 
 /// Lanes misuse arenas of two rounds of one block. For each lane the codes of its two requests (0 for
 /// none), and whether the arena's last call was this lane's.
-#[kernel(allocators = [FdgMalloc<WarpHeap>, FdgMalloc<ScatterAlloc>])]
+#[kernel(allocators = [FdgMalloc<WarpHeap>, FdgMalloc<ScatterAlloc>, FdgMalloc<CudaMalloc>])]
 pub fn arena_misuses<A: WarpArena>(heap: Heap<A>, codes: &mut [u32], kind: u32) {
     let index = thread::index() as usize;
     if index * 3 + 2 < codes.len() {

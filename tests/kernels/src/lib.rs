@@ -14,11 +14,13 @@
 //! | [`arena`] | arenas of warps |
 //! | [`counts`] | statistics as a kernel reads them |
 //! | [`whole`] | what concerns a whole heap: freeing everything, what is in use |
+//! | [`cuda_malloc`] | CUDA's own malloc |
 //! | [`errors`] | kernels that return errors |
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
 
 pub mod arena;
 pub mod counts;
+pub mod cuda_malloc;
 pub mod errors;
 pub mod handover;
 pub mod pattern;

@@ -67,7 +67,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
     /// Granules of a super block, 0 if there are to be none.
     #[inline(always)]
     pub(super) fn super_granules(self) -> u32 {
-        self.words().glance(header::WORD_ARENA_SETTINGS) & !COUNTS_OPEN
+        self.backing.header().glance(header::WORD_ARENA_SETTINGS) & !COUNTS_OPEN
     }
 
     /// A block of so many granules from the backing allocator, of which an emulator hears.
@@ -92,7 +92,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
     /// Counts open arenas, where that is wanted.
     #[inline(always)]
     pub(super) fn count_open(self, change: u32) {
-        let words = self.words();
+        let words = self.backing.header();
         if words.glance(header::WORD_ARENA_SETTINGS) & COUNTS_OPEN != 0 {
             words.fetch_add(header::WORD_ARENAS_OPEN, change);
         }
@@ -101,7 +101,9 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
     /// Counts a call that was misuse.
     #[inline(always)]
     pub(super) fn count_misuse(self) {
-        self.words().fetch_add(header::WORD_ARENA_MISUSES, 1);
+        self.backing
+            .header()
+            .fetch_add(header::WORD_ARENA_MISUSES, 1);
     }
 
     /// Whether the handle may be one of this heap: its header's words can be read.
@@ -203,7 +205,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
             // The backing allocator has counted the failure.
             Err(AllocError::from_code(code))
         } else {
-            fail(words, AllocError::from_code(code))
+            fail(self.backing.header(), AllocError::from_code(code))
         }
     }
 
@@ -230,7 +232,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
             Ok(Arena::from_ptr(DevicePtr::from_granule(granule)))
         } else {
             self.count_misuse();
-            fail(words, AllocError::Unsupported)
+            fail(self.backing.header(), AllocError::Unsupported)
         }
     }
 }

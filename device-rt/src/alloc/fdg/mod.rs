@@ -62,6 +62,11 @@ unsafe impl<B: DeviceAlloc<Memory = Words>> DeviceAlloc for FdgMalloc<B> {
     }
 
     #[inline(always)]
+    fn header(self) -> Words {
+        self.backing.header()
+    }
+
+    #[inline(always)]
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         self.backing.malloc(layout)
     }
