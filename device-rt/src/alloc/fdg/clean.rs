@@ -80,8 +80,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
                 let current = words.load(at + SUPER);
                 if current != NONE {
                     self.empty_super(current);
-                    // The list is empty, so there is room.
-                    self.register(arena, current, self.super_granules());
+                    self.keep_only(arena, current, self.super_granules());
                 }
                 words.store(at + ACTIVE, words.load(at + TOTAL));
             }

@@ -3,7 +3,7 @@
 //! Its first eight words lie in one sector of the cache: a request reads them at once.
 
 use super::FdgMalloc;
-use super::list::{LIST_WORDS, NONE};
+use super::list::{LIST_WORDS, NONE, first_list};
 use crate::alloc::fail;
 use crate::arch::{self, Words};
 use crate::thread;
@@ -178,13 +178,13 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
                     granule = ptr.granule();
                     let at = ptr.word();
                     self.enroll(at, lanes);
-                    self.make_list(granule + (HEADER_WORDS / 4) as u32, NONE);
-                    words.store(at + LIST, granule + (HEADER_WORDS / 4) as u32);
+                    let arena = Arena::from_ptr(ptr);
+                    self.make_list(first_list(arena), NONE);
+                    words.store(at + LIST, first_list(arena));
                     words.store(at + SUPER, NONE);
                     if self.super_granules() != 0 {
-                        code = self
-                            .renew(Arena::from_ptr(DevicePtr::from_granule(granule)), 0)
-                            .code;
+                        let room = self.take_registered(arena, self.super_granules());
+                        code = self.make_current(arena, room, 0).code;
                     }
                     words.store(at + MARK, select(code == 0, OPEN, 0));
                     if code == 0 {

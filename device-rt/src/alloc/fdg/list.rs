@@ -3,8 +3,11 @@
 
 use super::FdgMalloc;
 use super::header::{HEADER_WORDS, LIST};
+use super::place::Room;
 use crate::arch::{self, Words};
-use warpheap_api::{Arena, DeviceAlloc, HeapMemory, LaneMask, Layout, layout, least};
+use warpheap_api::{
+    AllocError, Arena, DeviceAlloc, HeapMemory, LaneMask, Layout, layout, least, select,
+};
 
 /// In place of a granule: there is none.
 pub(super) const NONE: u32 = u32::MAX;
@@ -18,14 +21,22 @@ const COUNT: usize = 1;
 const FIRST: usize = 4;
 /// Words of a list.
 pub(super) const LIST_WORDS: usize = FIRST + 2 * ENTRIES as usize;
+/// Its granules.
+const LIST_GRANULES: u32 = (LIST_WORDS / 4) as u32;
 
 /// Groups of lanes that may fill lists at the same time, so that a lane finds its list replaced: one for
 /// each lane of the widest warp.
 const ATTEMPTS: u32 = 64;
 
+/// The list behind the header.
+#[inline(always)]
+pub(super) const fn first_list(arena: Arena) -> u32 {
+    arena.ptr().granule() + (HEADER_WORDS / 4) as u32
+}
+
 #[inline(always)]
 const fn list_layout() -> Layout {
-    layout::bytes(LIST_WORDS * 4)
+    block_layout(LIST_GRANULES)
 }
 
 /// The layout of a block of so many granules.
@@ -51,39 +62,62 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         words.store(entry + 1, granules);
     }
 
-    /// Puts a block on the arena's list; false if a new list was needed and there was no memory for it.
+    /// Makes `block` the only entry of the first list, which is empty and the current one.
     #[inline(always)]
-    pub(super) fn register(self, arena: Arena, block: u32, granules: u32) -> bool {
+    pub(super) fn keep_only(self, arena: Arena, block: u32, granules: u32) {
+        let list = first_list(arena);
+        self.set_entry(list, 0, block, granules);
+        self.words().store(list as usize * 4 + COUNT, 1);
+    }
+
+    /// A block of so many granules from the backing allocator, on the arena's list; one lane for itself or for
+    /// others. First the block, then, if the list is full, a new list for it.
+    #[inline(always)]
+    pub(super) fn take_registered(self, arena: Arena, granules: u32) -> Room {
         let words = self.words();
         let current = arena.ptr().word() + LIST;
+        let mut block = NONE;
+        let mut code = 0;
         let mut done = false;
         let mut left = ATTEMPTS;
-        while !done & (left > 0) {
-            left -= 1;
-            let list = words.load(current);
-            let at = words.fetch_add(list as usize * 4 + COUNT, 1);
-            if at < ENTRIES {
-                self.set_entry(list, at, block, granules);
-                done = true;
-            } else {
-                match self.take(list_layout()) {
-                    Ok(ptr) => {
-                        let new = ptr.granule();
-                        self.make_list(new, list);
-                        self.set_entry(new, 0, block, granules);
-                        words.store(new as usize * 4 + COUNT, 1);
-                        arch::release();
-                        done = words.compare_exchange(current, list, new) == list;
-                        if !done {
-                            // Another group of the warp's lanes has made one.
-                            self.put_back(new, list_layout());
-                        }
-                    }
-                    Err(_) => left = 0,
+        while !done & (code == 0) {
+            let first = block == NONE;
+            let mut list = NONE;
+            // One call of the backing allocator for both: its code is long.
+            match self.take(block_layout(select(first, granules, LIST_GRANULES))) {
+                Ok(ptr) => {
+                    block = select(first, ptr.granule(), block);
+                    list = select(first, NONE, ptr.granule());
+                }
+                Err(error) => code = error.code(),
+            }
+            if list != NONE {
+                let old = words.load(current);
+                self.make_list(list, old);
+                self.set_entry(list, 0, block, granules);
+                words.store(list as usize * 4 + COUNT, 1);
+                arch::release();
+                done = words.compare_exchange(current, old, list) == old;
+                if !done {
+                    // Another group of the warp's lanes has made one.
+                    self.put_back(list, list_layout());
                 }
             }
+            if !done & (code == 0) {
+                let list = words.load(current);
+                let at = words.fetch_add(list as usize * 4 + COUNT, 1);
+                done = at < ENTRIES;
+                if done {
+                    self.set_entry(list, at, block, granules);
+                }
+                left -= 1;
+                code = select(done | (left != 0), 0, AllocError::Contended.code());
+            }
         }
-        done
+        if !done & (block != NONE) {
+            self.put_back(block, block_layout(granules));
+        }
+        Room { first: block, code }
     }
 
     /// Gives back all blocks on the lists but `kept`, the lanes of `team` side by side.
@@ -112,7 +146,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
     #[inline(always)]
     pub(super) fn put_back_lists(self, arena: Arena) {
         let words = self.words();
-        let first = arena.ptr().granule() + (HEADER_WORDS / 4) as u32;
+        let first = first_list(arena);
         let mut list = words.load(arena.ptr().word() + LIST);
         while list != first {
             let before = words.load(list as usize * 4 + BEFORE);

@@ -2,12 +2,12 @@
 
 use super::FdgMalloc;
 use super::header::SUPER;
-use super::list::{NONE, block_layout};
+use super::list::NONE;
 use crate::alloc::fail;
 use crate::arch::{self, Words};
-use crate::sync::{PrefixSum, last_lane, team_sum};
+use crate::sync::{last_lane, team_sum};
 use warpheap_api::{
-    AllocError, Arena, DeviceAlloc, DevicePtr, HeapMemory, LaneMask, Layout, layout, least, select,
+    AllocError, Arena, DeviceAlloc, DevicePtr, HeapMemory, Layout, layout, least, select,
 };
 
 /// Granules of the largest request: what handles reach, less room to align within.
@@ -21,34 +21,18 @@ const MOST_SUMMED: u32 = u32::MAX / 64;
 #[derive(Clone, Copy)]
 pub(super) struct Room {
     /// Granule of the first lane's place.
-    first: u32,
+    pub(super) first: u32,
     /// An error's code, 0 if there is none.
     pub(super) code: u32,
 }
 
 impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
-    /// A block of so many granules that the arena knows of.
+    /// Makes a block that was taken the current super block, with `taken` granules allocated; where these
+    /// begin.
     #[inline(always)]
-    fn take_registered(self, arena: Arena, granules: u32) -> Room {
-        let mut room = Room { first: 0, code: 0 };
-        match self.take(block_layout(granules)) {
-            Ok(ptr) => {
-                room.first = ptr.granule();
-                if !self.register(arena, room.first, granules) {
-                    self.put_back(room.first, block_layout(granules));
-                    room.code = AllocError::Exhausted.code();
-                }
-            }
-            Err(error) => room.code = error.code(),
-        }
-        room
-    }
-
-    /// Makes a new super block the current one, with `taken` granules allocated; one lane for all.
-    #[inline(always)]
-    pub(super) fn renew(self, arena: Arena, taken: u32) -> Room {
+    pub(super) fn make_current(self, arena: Arena, block: Room, taken: u32) -> Room {
         let words = self.words();
-        let mut room = self.take_registered(arena, self.super_granules());
+        let mut room = block;
         let mut current = NONE;
         if room.code == 0 {
             current = room.first;
@@ -84,49 +68,55 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         let team = arch::match_any(lanes, select(summed, arena.ptr().granule(), NONE));
         let sum = team_sum(lanes, team, select(summed, asked, 0));
 
-        // First phase: the current super block, or a block for all that do not fit into an empty one.
+        // First phase: the current super block, if all would fit into an empty one.
         let capacity = self.super_granules().wrapping_sub(1);
         let small = summed & (capacity != NONE) & (sum.total <= capacity);
         let worker = team.last();
-        let mut room = Room { first: 0, code: 0 };
+        let mut first = 0;
         // Granules behind the first lane's place.
         let mut fit = 0;
-        if summed & (lane == worker) {
-            if small {
-                let current = words.load(arena.ptr().word() + SUPER);
-                if current != NONE {
-                    let old = words.fetch_add(current as usize * 4, sum.total);
-                    room.first = current.wrapping_add(old);
-                    fit = capacity + 1 - least(old, capacity + 1);
-                }
-            } else {
-                room = self.take_registered(arena, sum.total);
-                fit = select(room.code == 0, sum.total, 0);
+        if small & (lane == worker) {
+            let current = words.load(arena.ptr().word() + SUPER);
+            if current != NONE {
+                let old = words.fetch_add(current as usize * 4, sum.total);
+                first = current.wrapping_add(old);
+                fit = capacity + 1 - least(old, capacity + 1);
             }
         }
         arch::warp_barrier(lanes);
-        let first = arch::shuffle(lanes, room.first, worker);
+        let mut start = arch::shuffle(lanes, first, worker).wrapping_add(sum.before);
         let fit = arch::shuffle(lanes, fit, worker);
-        let mut start = first.wrapping_add(sum.before);
-        let mut served = summed & (sum.before + asked <= fit);
+        let mut served = small & (sum.before + asked <= fit);
+        let mut code = select(possible, 0, AllocError::Unsupported.code());
 
-        // Second phase: those that found no place in the super block vote again and get a new one.
-        let rest = arch::ballot(lanes, small & !served).and(team);
-        if !arch::ballot(lanes, small & !served).is_empty() {
-            let waits = small & !served;
-            let again = self.second_phase(lanes, rest, arena, sum, waits);
-            if waits & (again.code == 0) {
-                start = again.first.wrapping_add(sum.before);
-                served = true;
+        // Second phase: those that found no place vote again, and get a new super block or, where they are too
+        // many for one, a block for all. What does not fit together may fit one by one.
+        let mut round = 0;
+        let mut open = !arch::ballot(lanes, possible & !served).is_empty();
+        while open & (round < 2) {
+            let together = round == 0;
+            let waits = !served & possible & (summed | !together);
+            let rest = arch::ballot(lanes, waits & together).and(team);
+            let worker = last_lane(rest, lane);
+            // All before the first of them have a place in the super block.
+            let skipped = arch::shuffle(lanes, sum.before, least(rest.first(), lane));
+            let joint = select(small, capacity + 1, sum.total);
+            let mut room = Room { first: 0, code: 0 };
+            if waits & (lane == worker) {
+                room = self.take_registered(arena, select(together, joint, asked));
+                if together & small {
+                    room = self.make_current(arena, room, sum.total - skipped);
+                }
             }
-        }
-        // What did not fit together may fit one by one.
-        let mut code = select(admitted, 0, AllocError::Unsupported.code());
-        code = select(admitted & !possible, AllocError::Unsupported.code(), code);
-        if possible & !served {
-            let alone = self.take_registered(arena, asked);
-            start = alone.first;
-            code = alone.code;
+            arch::warp_barrier(lanes);
+            let first = arch::shuffle(lanes, room.first, worker);
+            let failed = arch::shuffle(lanes, room.code, worker);
+            served |= waits & (failed == 0);
+            let before = select(together, sum.before - skipped, 0);
+            start = select(waits, first.wrapping_add(before), start);
+            code = select(waits, failed, code);
+            round += 1;
+            open = !arch::ballot(lanes, possible & !served).is_empty();
         }
         if !admitted {
             self.count_misuse();
@@ -140,34 +130,6 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
             Err(AllocError::from_code(code))
         } else {
             fail(self.backing.header(), AllocError::from_code(code))
-        }
-    }
-
-    /// A new super block for the lanes of `rest`, which wait for one; the result's `first` is where a lane
-    /// with nothing before it would begin.
-    #[inline(always)]
-    fn second_phase(
-        self,
-        lanes: LaneMask,
-        rest: LaneMask,
-        arena: Arena,
-        sum: PrefixSum,
-        waits: bool,
-    ) -> Room {
-        let lane = arch::lane();
-        // They are the team's last lanes: all before the first of them have a place.
-        let first = select(rest.is_empty(), lane, rest.first());
-        let skipped = arch::shuffle(lanes, sum.before, first);
-        let worker = last_lane(rest, lane);
-        let mut room = Room { first: 0, code: 0 };
-        if waits & (lane == worker) {
-            room = self.renew(arena, sum.total - skipped);
-            room.first = room.first.wrapping_sub(skipped);
-        }
-        arch::warp_barrier(lanes);
-        Room {
-            first: arch::shuffle(lanes, room.first, worker),
-            code: arch::shuffle(lanes, room.code, worker),
         }
     }
 }
