@@ -17,9 +17,9 @@ pub const FAILED: usize = 1;
 pub fn cuda_rounds<A: DeviceAlloc>(heap: Heap<A>, counts: &[AtomicWord], rounds: u32, most: u32) {
     let mut round = 0;
     while round < rounds {
-        let dice = hash(thread::index() ^ round << 24);
+        let dice = hash(thread::index() ^ (round << 24));
         let plain = layout::bytes((1 + dice % most) as usize);
-        let aligned = layout::aligned(plain.size(), 16 << (dice >> 8) % 8);
+        let aligned = layout::aligned(plain.size(), 16 << ((dice >> 8) % 8));
         let first = take(heap, counts, plain, dice);
         let second = take(heap, counts, aligned, !dice);
         give(heap, counts, first, plain, dice);
