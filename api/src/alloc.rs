@@ -60,6 +60,13 @@ pub unsafe trait DeviceAlloc: Copy + 'static {
     /// The memory of the heap.
     fn memory(self) -> Self::Memory;
 
+    /// The words that begin with the heap's header: the same, but for allocators whose blocks do not lie in
+    /// the pool.
+    #[inline(always)]
+    fn header(self) -> Self::Memory {
+        self.memory()
+    }
+
     /// Allocates a block. Every lane calls by itself; lanes that call together share the work.
     ///
     /// # Errors

@@ -1,46 +1,102 @@
 //! What some families have more than the others.
 
-use crate::{AllocError, DeviceAlloc, DevicePtr, HeapMemory};
+use crate::{AllocError, DeviceAlloc, DevicePtr, HeapMemory, LaneMask};
 use core::alloc::Layout;
 
-/// Warp-wide arenas in the manner of FDGMalloc: each warp takes memory for itself and gives all of
-/// it back at once.
+/// What a lane that has part in an arena holds: the handle of the block that describes the arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Arena(DevicePtr<u8>);
+
+impl Arena {
+    /// Of a lane that has part in none.
+    pub const NONE: Arena = Arena(DevicePtr::NULL);
+
+    /// The arena that this block describes. An allocator makes these; what a lane makes up is refused.
+    #[inline(always)]
+    pub const fn from_ptr(ptr: DevicePtr<u8>) -> Self {
+        Arena(ptr)
+    }
+
+    /// The block that describes it.
+    #[inline(always)]
+    pub const fn ptr(self) -> DevicePtr<u8> {
+        self.0
+    }
+}
+
+/// Warp-wide arenas in the manner of FDGMalloc: the lanes of a warp take memory for themselves, block by
+/// block, and give all of it back at once.
+///
+/// All calls are warp-collective: lanes that make them together share the work. They need not all come
+/// together; a lane that comes alone is served alone.
+///
+/// A lane has part in the arena that it got from [`start`](Self::start) (or
+/// [`take_over`](Self::take_over)), and leaves it by one of the clean-ups, each of which takes
+/// effect when the *last* lane that has part in the arena makes the call. All of them make the same one.
+///
+/// # Misuse
+/// A call of a lane that has no part in the arena (it did not call `start`, has left, is of another warp,
+/// or the arena has ended) does nothing: requests fail with [`AllocError::Unsupported`], and
+/// implementors count it where the host can read it. An arena whose lanes do not all leave stays, with all
+/// its memory.
 ///
 /// # Safety
-/// Implementors keep the promises of [`DeviceAlloc`] for every block until its arena ends.
+/// Implementors keep the promises of [`DeviceAlloc`] for every block until its arena is tidied up or ends.
 pub unsafe trait WarpArena: DeviceAlloc {
-    /// The handle of one warp's arena.
-    type Arena: Copy;
-
-    /// Opens an arena for the active lanes of the warp.
+    /// Opens an arena for the lanes of the warp that are active at this point.
     ///
     /// # Errors
-    /// As [`DeviceAlloc::malloc`].
+    /// As [`DeviceAlloc::malloc`], the same in every lane.
     ///
     /// # Safety
     /// The active lanes of the warp reach this call together.
-    unsafe fn start(self) -> Result<Self::Arena, AllocError>;
+    unsafe fn start(self) -> Result<Arena, AllocError>;
 
-    /// Allocates from the arena.
+    /// Allocates a block from the arena for each active lane. It needs no free, and has none.
     ///
     /// # Errors
-    /// As [`DeviceAlloc::malloc`].
+    /// As [`DeviceAlloc::malloc`], for each lane by itself; `Unsupported` is misuse as well.
     ///
     /// # Safety
-    /// `arena` came from [`start`](Self::start) in this warp and has not ended.
-    unsafe fn alloc(self, arena: Self::Arena, layout: Layout) -> Result<DevicePtr<u8>, AllocError>;
+    /// The active lanes of the warp reach this call together. `arena` came from this heap.
+    unsafe fn alloc(self, arena: Arena, layout: Layout) -> Result<DevicePtr<u8>, AllocError>;
 
-    /// Gives back all memory of the arena but keeps it open.
+    /// The lanes that have part in the arena; none after misuse.
+    fn lanes(self, arena: Arena) -> LaneMask;
+
+    /// Gives back all memory of the arena and keeps it open. True for the lanes that made the last call:
+    /// the blocks are gone. A lane that gets false has to wait for the others (a barrier of the arena's
+    /// [`lanes`](Self::lanes) is enough) before it allocates again.
     ///
     /// # Safety
-    /// As [`alloc`](Self::alloc); no block of the arena is used any more.
-    unsafe fn tidy_up(self, arena: Self::Arena);
+    /// As [`alloc`](Self::alloc); no lane uses a block of the arena any more.
+    unsafe fn tidy_up(self, arena: Arena) -> bool;
 
-    /// Gives back all memory of the arena and closes it.
+    /// Gives back all memory of the arena and closes it. True for the lanes that made the last call.
     ///
     /// # Safety
     /// As [`tidy_up`](Self::tidy_up).
-    unsafe fn end(self, arena: Self::Arena);
+    unsafe fn end(self, arena: Arena) -> bool;
+
+    /// Leaves the arena and its blocks for a later kernel: the handle to give to
+    /// [`take_over`](Self::take_over), the same for all lanes; null after misuse.
+    ///
+    /// # Safety
+    /// As [`alloc`](Self::alloc).
+    unsafe fn hand_over(self, arena: Arena) -> DevicePtr<u8>;
+
+    /// Has part in an arena that was handed over, the active lanes of the warp that give the same handle
+    /// together; its blocks are as they were left.
+    ///
+    /// # Errors
+    /// [`AllocError::Unsupported`] if the handle is of no arena that was handed over by all its lanes, or
+    /// somebody took it over before.
+    ///
+    /// # Safety
+    /// The active lanes of the warp reach this call together. `handle` came from
+    /// [`hand_over`](Self::hand_over) of this heap, in an earlier launch.
+    unsafe fn take_over(self, handle: DevicePtr<u8>) -> Result<Arena, AllocError>;
 }
 
 /// Allocation by a whole block (workgroup), which every allocator has: one lane calls it, and all

@@ -7,7 +7,8 @@
 //! | 2 | kind of allocator |
 //! | 3 | reserved, 0 |
 //! | 4..8 | failures by cause (index = error code; 4 unused) |
-//! | 8..16 | reserved, 0 |
+//! | 8..11 | arenas: settings, open ones, misuses; 0 of other allocators |
+//! | 11..16 | reserved, 0 |
 //! | 16..16+8×32 | counters, in 32 stripes so that warps do not meet on one word |
 //!
 //! The counters are written by the adaptor `Counted` alone; the failure counts by every allocator.
@@ -23,6 +24,12 @@ pub const WORD_VERSION: usize = 1;
 pub const WORD_KIND: usize = 2;
 /// Word index of the failure counts: add the error code.
 pub const WORD_FAILURES: usize = 4;
+/// Word index of the settings of arenas, made by the host.
+pub const WORD_ARENA_SETTINGS: usize = 8;
+/// Word index of the number of open arenas, where they are counted.
+pub const WORD_ARENAS_OPEN: usize = 9;
+/// Word index of the number of calls on arenas that were misuse.
+pub const WORD_ARENA_MISUSES: usize = 10;
 /// Word index of the first stripe of counters.
 pub const WORD_COUNTERS: usize = 16;
 

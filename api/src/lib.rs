@@ -33,7 +33,7 @@ pub use core::alloc::Layout;
 pub use data::HeapData;
 pub use error::AllocError;
 pub use extensions::{
-    BlockAlloc, HeapCounters, HeapCounts, HeapStats, HeapUsage, Reset, WarpArena,
+    Arena, BlockAlloc, HeapCounters, HeapCounts, HeapStats, HeapUsage, Reset, WarpArena,
 };
 pub use lanes::LaneMask;
 pub use memory::HeapMemory;

@@ -8,7 +8,7 @@ use crate::queue::{Queue, report_address};
 use crate::session::Session;
 use crate::state::{State, foreign};
 use crate::status::{Status, no_device};
-use cust::context::Context;
+use cust::context::{Context, CurrentContext, ResourceLimit};
 use cust::memory::{AsyncCopyDestination, DevicePointer, DeviceSlice, mem_get_info};
 use std::collections::HashMap;
 use std::fmt;
@@ -48,6 +48,9 @@ impl CudaBackend {
         let opened = || {
             // Retains the device's primary context and makes it current on this thread.
             let context = Context::new(gpu)?;
+            if let Some(bytes) = config.malloc_heap_bytes {
+                CurrentContext::set_resource_limit(ResourceLimit::MallocHeapSize, bytes)?;
+            }
             Session::new(context, info.name.clone(), config.timeout)
         };
         let session = opened().map_err(|status: Status| {

@@ -11,6 +11,9 @@ pub struct CudaConfig {
     pub device: usize,
     /// How long one launch may run before the device counts as lost.
     pub timeout: Duration,
+    /// Bytes of the heap that the allocator `CudaMalloc` takes from; `None` for the driver's own choice, 8 MiB.
+    /// It is the context's: the first device that is opened in a process sets it.
+    pub malloc_heap_bytes: Option<usize>,
 }
 
 impl Default for CudaConfig {
@@ -19,13 +22,14 @@ impl Default for CudaConfig {
         CudaConfig {
             device: 0,
             timeout: Duration::from_secs(300),
+            malloc_heap_bytes: None,
         }
     }
 }
 
 impl CudaConfig {
     /// The default, changed by the environment: `WARPHEAP_CUDA_DEVICE` is the index of the GPU,
-    /// `WARPHEAP_TIMEOUT_S` a number of seconds.
+    /// `WARPHEAP_TIMEOUT_S` a number of seconds, `WARPHEAP_CUDA_MALLOC_BYTES` the size of CUDA's own heap.
     ///
     /// # Errors
     /// [`DeviceError::NoDevice`] for a value that is no such number.
@@ -52,12 +56,19 @@ impl CudaConfig {
                     ))
                 })?;
         }
+        if let Some(text) = value(MALLOC_HEAP) {
+            let bytes = text.trim().parse().map_err(|_| {
+                no_device(format!("{MALLOC_HEAP}=`{text}` is not a number of bytes"))
+            })?;
+            config.malloc_heap_bytes = Some(bytes);
+        }
         Ok(config)
     }
 }
 
 const DEVICE: &str = "WARPHEAP_CUDA_DEVICE";
 const TIMEOUT: &str = "WARPHEAP_TIMEOUT_S";
+const MALLOC_HEAP: &str = "WARPHEAP_CUDA_MALLOC_BYTES";
 
 #[cfg(test)]
 mod tests {

@@ -46,7 +46,8 @@ pub mod device {
     pub use crate::container::HeapVec;
     pub use crate::{Heap, thread};
     pub use warpheap_api::{
-        AllocError, DeviceAlloc, DevicePtr, HeapData, HeapStats, HeapUsage, Layout, Reset, layout,
+        AllocError, Arena, DeviceAlloc, DevicePtr, HeapData, HeapStats, HeapUsage, Layout, Reset,
+        WarpArena, layout,
     };
     pub use warpheap_macros::{HeapData, kernel};
 }

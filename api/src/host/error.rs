@@ -61,6 +61,18 @@ pub enum PlanError {
         /// The largest pool that works.
         most: u64,
     },
+    /// The allocator is a part of another backend.
+    #[error(
+        "{allocator} is a part of the backend {needs} and there is none on {found}: open a {needs} device, or choose another allocator"
+    )]
+    OnlyOn {
+        /// Name of the allocator.
+        allocator: &'static str,
+        /// The backend that has it.
+        needs: BackendKind,
+        /// The device's backend.
+        found: BackendKind,
+    },
     /// A setting of the allocator is outside its range.
     #[error("{allocator}: {setting} = {value} is not possible: {why}")]
     BadSetting {

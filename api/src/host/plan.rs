@@ -1,6 +1,6 @@
 //! How a heap is laid out: what an allocator tells the host.
 
-use super::{DeviceError, PlanError, Usage};
+use super::{BackendKind, DeviceError, PlanError, Usage};
 use crate::{DevicePtr, HeapHandle, HeapParams};
 use std::vec::Vec;
 
@@ -47,6 +47,9 @@ pub trait HostAlloc: HeapHandle {
 
     /// Settings; the defaults are the paper's.
     type Config: Clone + Default + core::fmt::Debug;
+
+    /// The only backend that has this allocator; `None` for all that work everywhere.
+    const ONLY_ON: Option<BackendKind> = None;
 
     /// Lays out a heap of `bytes` bytes (a multiple of 16, at most 64 GiB).
     ///

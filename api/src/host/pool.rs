@@ -88,8 +88,16 @@ impl<A: HostAlloc> Pool<A> {
             }
             .into());
         }
-        let plan = A::plan(bytes, config)?;
         let info = device.info();
+        if let Some(needs) = A::ONLY_ON.filter(|&needs| needs != info.backend) {
+            return Err(PlanError::OnlyOn {
+                allocator: A::NAME,
+                needs,
+                found: info.backend,
+            }
+            .into());
+        }
+        let plan = A::plan(bytes, config)?;
         if info.memory_bytes != 0 && bytes > info.memory_bytes {
             return Err(DeviceError::OutOfMemory {
                 device: info.name.clone(),

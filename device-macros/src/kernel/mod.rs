@@ -32,6 +32,9 @@ const ALL_ALLOCATORS: &[&str] = &[
     "CollaborativeWalk",
     "ClusteredWalk",
     "RandomWalkMalloc",
+    "SizeList",
+    "MpList",
+    "DirectOutput",
 ];
 
 pub fn expand(options: Options, function: ItemFn) -> Result<TokenStream> {

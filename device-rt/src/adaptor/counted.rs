@@ -31,7 +31,7 @@ impl<A: DeviceAlloc<Memory = Words>> Counted<A> {
     /// Adds one event of `bytes` bytes for each active lane that `happened` is true for.
     #[inline(always)]
     fn count(self, happened: bool, bytes: usize, events: usize, sums: usize) {
-        let words = self.inner.memory();
+        let words = self.inner.header();
         let stripe = header::WORD_COUNTERS
             + (arch::block_index() as usize % header::STRIPES) * header::STRIPE_WORDS;
         let lanes = arch::active();
@@ -71,6 +71,11 @@ unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Counted<A> {
     #[inline(always)]
     fn memory(self) -> Words {
         self.inner.memory()
+    }
+
+    #[inline(always)]
+    fn header(self) -> Words {
+        self.inner.header()
     }
 
     #[inline(always)]
@@ -141,7 +146,7 @@ impl<A: HeapStats<Memory = Words>> HeapStats for Counted<A> {
 
 impl<A: DeviceAlloc<Memory = Words>> HeapCounters for Counted<A> {
     fn counts(self) -> HeapCounts {
-        let words = self.inner.memory();
+        let words = self.inner.header();
         let mut counts = HeapCounts {
             mallocs: 0,
             frees: 0,

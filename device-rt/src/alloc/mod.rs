@@ -4,14 +4,22 @@
 //! `#[kernel(allocators = all)]`.
 
 pub(crate) mod bump;
+pub(crate) mod cuda_malloc;
+pub(crate) mod direct;
+pub(crate) mod fdg;
 pub(crate) mod gallatin;
+pub(crate) mod lists;
 pub(crate) mod ouroboros;
 pub(crate) mod random_walk;
 pub(crate) mod scatter;
 pub(crate) mod warp_heap;
 
 pub use bump::Bump;
+pub use cuda_malloc::CudaMalloc;
+pub use direct::DirectOutput;
+pub use fdg::FdgMalloc;
 pub use gallatin::Gallatin;
+pub use lists::{MpList, SegmentLists, SizeList};
 pub use ouroboros::{
     Ouroboros, OuroborosCS, OuroborosCVA, OuroborosCVL, OuroborosMixed, OuroborosPS, OuroborosPVA,
     OuroborosPVL,
@@ -32,7 +40,7 @@ macro_rules! for_each_allocator {
         $then! {
             Bump, ScatterAlloc, WarpHeap, OuroborosPS, OuroborosPVA, OuroborosPVL, OuroborosCS,
             OuroborosCVA, OuroborosCVL, Gallatin, RandomWalk, RandomWalkBitmap, CollaborativeWalk,
-            ClusteredWalk, RandomWalkMalloc
+            ClusteredWalk, RandomWalkMalloc, SizeList, MpList, DirectOutput
         }
     };
 }

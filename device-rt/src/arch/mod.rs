@@ -42,7 +42,8 @@ use target::global;
 #[cfg(target_arch = "spirv")]
 pub use spirv::{UVec3, bounded, enters};
 pub use target::{
-    AtomicWord, Words, acquire, active, ballot, block_barrier, block_broadcast, block_dim,
-    block_index, grid_dim, lane, match_any, nanoseconds, processor, release, shuffle, thread_index,
-    ticks, warp_barrier, warp_width,
+    AtomicWord, HAS_DEVICE_HEAP, Words, acquire, active, ballot, block_barrier, block_broadcast,
+    block_dim, block_index, device_free, device_heap, device_heap_base, device_malloc, grid_dim,
+    lane, match_any, nanoseconds, processor, release, shuffle, thread_index, ticks, warp_barrier,
+    warp_width,
 };

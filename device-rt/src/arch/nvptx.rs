@@ -205,6 +205,65 @@ pub fn nanoseconds() -> u32 {
     nanos
 }
 
+unsafe extern "C" {
+    fn malloc(bytes: u64) -> u64;
+    fn free(address: u64);
+}
+
+/// Bytes of CUDA's own heap that handles reach from its base on.
+const WINDOW_BYTES: u64 = (u32::MAX as u64) * 16;
+
+/// Whether the target has a heap of its own, from which [`device_malloc`] takes.
+pub const HAS_DEVICE_HEAP: bool = true;
+
+/// Where handles of CUDA's own heap count from, in units of 64 KiB: half their reach below a block of it.
+/// Zero if it has no block.
+pub fn device_heap_base() -> u32 {
+    // SAFETY: any size may be asked for.
+    let address = unsafe { malloc(16) };
+    // SAFETY: what malloc returned, or zero, which is ignored.
+    unsafe { free(address) };
+    // Addresses have 48 bits.
+    let place = (address >> 16) as u32;
+    let half = (WINDOW_BYTES >> 17) as u32;
+    if place > half {
+        place - half
+    } else {
+        (address != 0) as u32
+    }
+}
+
+/// The words that handles of CUDA's own heap with this base reach.
+#[inline(always)]
+pub fn device_heap(_pool: Words, base: u32) -> Words {
+    // SAFETY: handles are of blocks that the heap gave, in its memory, aligned to 16 bytes.
+    unsafe { Words::from_address((base as u64) << 16, WINDOW_BYTES / 4) }
+}
+
+/// So many granules of CUDA's own heap: the first, counted from `base`; `u32::MAX` if it has none, or none
+/// that a handle reaches.
+pub fn device_malloc(base: u32, granules: u32) -> u32 {
+    // SAFETY: any size may be asked for.
+    let address = unsafe { malloc(granules as u64 * 16) };
+    let offset = address.wrapping_sub((base as u64) << 16);
+    if address != 0 && offset < WINDOW_BYTES {
+        (offset / 16) as u32
+    } else {
+        // SAFETY: what malloc returned, or zero, which is ignored.
+        unsafe { free(address) };
+        u32::MAX
+    }
+}
+
+/// Gives them back.
+///
+/// # Safety
+/// `granule` came from [`device_malloc`] with this `base` and is freed once.
+pub unsafe fn device_free(base: u32, granule: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { free(((base as u64) << 16) + granule as u64 * 16) }
+}
+
 /// The pointer with this address of global memory, which generic addresses name by the same number.
 #[inline(always)]
 pub(super) fn global(address: u64) -> *mut u32 {

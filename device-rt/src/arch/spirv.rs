@@ -356,6 +356,34 @@ pub fn acquire() {
     }
 }
 
+/// Whether the target has a heap of its own: it has none.
+pub const HAS_DEVICE_HEAP: bool = false;
+
+/// There is none.
+#[inline(always)]
+pub fn device_heap_base() -> u32 {
+    0
+}
+
+/// There is none; the words of the pool.
+#[inline(always)]
+pub fn device_heap(pool: Words, _base: u32) -> Words {
+    pool
+}
+
+/// There is none.
+#[inline(always)]
+pub fn device_malloc(_base: u32, _granules: u32) -> u32 {
+    u32::MAX
+}
+
+/// There is none.
+///
+/// # Safety
+/// Nothing came from [`device_malloc`], so this is not called.
+#[inline(always)]
+pub unsafe fn device_free(_base: u32, _granule: u32) {}
+
 /// No clock: one would need a capability that not all devices have, and a module that asks for it
 /// loads on none of the others.
 #[inline(always)]

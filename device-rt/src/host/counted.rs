@@ -3,12 +3,15 @@
 use crate::adaptor::Counted;
 use crate::arch::Words;
 use warpheap_api::HeapParams;
-use warpheap_api::host::{DeviceError, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
+use warpheap_api::host::{
+    BackendKind, DeviceError, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
+};
 
 impl<A: HostAlloc<Memory = Words>> HostAlloc for Counted<A> {
     const KIND: u32 = A::KIND | 0x100;
     const LEAST_BLOCK: u64 = A::LEAST_BLOCK;
     type Config = A::Config;
+    const ONLY_ON: Option<BackendKind> = A::ONLY_ON;
 
     fn plan(bytes: u64, config: &A::Config) -> Result<HeapPlan, PlanError> {
         A::plan(bytes, config)

@@ -2,7 +2,11 @@
 
 mod bump;
 mod counted;
+mod cuda_malloc;
+mod direct;
+mod fdg;
 mod gallatin;
+mod lists;
 mod ouroboros;
 mod random_walk;
 mod random_walk_malloc;
@@ -10,7 +14,10 @@ mod scatter;
 mod walk_steps;
 mod warp_heap;
 
+pub use direct::DirectOutputConfig;
+pub use fdg::{ArenaCounts, FdgConfig};
 pub use gallatin::GallatinConfig;
+pub use lists::ListsConfig;
 pub use ouroboros::OuroborosConfig;
 pub use random_walk::RandomWalkConfig;
 pub use random_walk_malloc::RandomWalkMallocConfig;

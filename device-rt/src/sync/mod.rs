@@ -5,5 +5,5 @@
 mod reduce;
 mod scatter;
 
-pub use reduce::{PrefixSum, last_lane, or_to_first, prefix_sum};
+pub use reduce::{PrefixSum, last_lane, or_to_first, prefix_sum, team_sum};
 pub use scatter::hash;

@@ -15,10 +15,17 @@ pub struct PrefixSum {
 /// Sums `value` (wrapping) over the lanes of `lanes`, which all take part.
 #[inline(always)]
 pub fn prefix_sum(lanes: LaneMask, value: u32) -> PrefixSum {
+    team_sum(lanes, lanes, value)
+}
+
+/// Sums `value` (wrapping) over the lanes of `team`. Each lane of `lanes` takes part with the team that it
+/// belongs to; teams do not overlap.
+#[inline(always)]
+pub fn team_sum(lanes: LaneMask, team: LaneMask, value: u32) -> PrefixSum {
     let lane = arch::lane();
     let mut sum = value;
     // The set may have gaps: each lane looks back through a chain of lanes that doubles its reach.
-    let below = lanes.and(LaneMask::below(lane));
+    let below = team.and(LaneMask::below(lane));
     let mut back = last_lane(below, lane);
     let mut reach = 1;
     while reach < lanes.count() {
@@ -29,7 +36,7 @@ pub fn prefix_sum(lanes: LaneMask, value: u32) -> PrefixSum {
         back = select(further == back, lane, further);
         reach *= 2;
     }
-    let total = arch::shuffle(lanes, sum, last_lane(lanes, lane));
+    let total = arch::shuffle(lanes, sum, last_lane(team, lane));
     PrefixSum {
         before: sum.wrapping_sub(value),
         total,

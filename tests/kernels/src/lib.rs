@@ -11,12 +11,16 @@
 //! | [`warp`] | the calls that a warp makes together |
 //! | [`workgroup`] | the calls that a block of lanes makes together |
 //! | [`vectors`] | growing vectors, and vectors of vectors |
+//! | [`arena`] | arenas of warps |
 //! | [`counts`] | statistics as a kernel reads them |
 //! | [`whole`] | what concerns a whole heap: freeing everything, what is in use |
+//! | [`cuda_malloc`] | CUDA's own malloc |
 //! | [`errors`] | kernels that return errors |
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
 
+pub mod arena;
 pub mod counts;
+pub mod cuda_malloc;
 pub mod errors;
 pub mod handover;
 pub mod pattern;
