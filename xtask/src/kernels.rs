@@ -7,6 +7,7 @@ use crate::error::{Result, message};
 use crate::workspace;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use warpheap_build::prebuilt::{self, Manifest};
 use warpheap_build::{DeviceCrate, Format, Toolchain, toolchain};
@@ -51,12 +52,10 @@ pub fn run(args: &Args) -> Result {
         }
         todo.extend(Format::ALL.map(|format| (krate, format)));
     }
+    let mut jobs = Vec::new();
     for (krate, format) in todo {
         match toolchain::find(format) {
-            Ok(toolchain) if args.check => {
-                complaints.extend(compare(&folder, krate, format, &toolchain)?);
-            }
-            Ok(toolchain) => refresh(&folder, krate, format, &toolchain)?,
+            Ok(toolchain) => jobs.push((krate, format, toolchain)),
             // The hashes agree, which is all that can be known here.
             Err(_) if args.check => println!(
                 "{:<28} {format:<6} as its sources say; not recompiled, no toolchain makes {format} here",
@@ -67,6 +66,13 @@ pub fn run(args: &Args) -> Result {
             }
         }
     }
+    complaints.extend(side_by_side(jobs, |krate, format, toolchain, files| {
+        if args.check {
+            compare(&folder, krate, format, toolchain)
+        } else {
+            refresh(&folder, krate, format, toolchain, files).map(|()| None)
+        }
+    })?);
     if complaints.is_empty() {
         return Ok(());
     }
@@ -117,9 +123,56 @@ fn choose<'a>(all: &'a [DeviceCrate], names: &[String]) -> Result<Vec<&'a Device
     Ok(all.iter().filter(wanted).collect())
 }
 
-fn refresh(folder: &Path, krate: &DeviceCrate, format: Format, toolchain: &Toolchain) -> Result {
+/// How many images are compiled at a time: a compiler takes one processor and up to 7 GB.
+const WORKERS: usize = 2;
+
+/// A crate, a format of its images, and what makes it.
+type Job<'a> = (&'a DeviceCrate, Format, Toolchain);
+
+/// Does every job, some at a time, and gives their complaints. The lock is for the files in the folder.
+fn side_by_side(
+    mut jobs: Vec<Job<'_>>,
+    work: impl Fn(&DeviceCrate, Format, &Toolchain, &Mutex<()>) -> Result<Option<String>> + Sync,
+) -> Result<Vec<String>> {
+    // What takes longest is taken first, from the end.
+    jobs.sort_by_key(|(_, format, _)| *format == Format::Spirv);
+    let (jobs, files) = (Mutex::new(jobs), Mutex::new(()));
+    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let worker = &|number: usize| -> Result<Vec<String>> {
+        let mut complaints = Vec::new();
+        while let Some((krate, format, toolchain)) = next() {
+            // Of their own, since a cargo locks its target folder.
+            let place = krate.target_dir().join(number.to_string());
+            let krate = krate.clone().with_target_dir(place);
+            complaints.extend(work(&krate, format, &toolchain, &files)?);
+        }
+        Ok(complaints)
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..WORKERS)
+            .map(|number| scope.spawn(move || worker(number)))
+            .collect();
+        let mut complaints = Vec::new();
+        for worker in workers {
+            match worker.join() {
+                Ok(outcome) => complaints.extend(outcome?),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        Ok(complaints)
+    })
+}
+
+fn refresh(
+    folder: &Path,
+    krate: &DeviceCrate,
+    format: Format,
+    toolchain: &Toolchain,
+    files: &Mutex<()>,
+) -> Result {
     let begin = Instant::now();
     let image = prebuilt::compile(krate, format, toolchain)?;
+    let _one_at_a_time = files.lock().unwrap_or_else(PoisonError::into_inner);
     prebuilt::write(folder, krate, format, &image, &toolchain.version)?;
     println!(
         "{:<28} {:<6} {:>5} KiB  {:>4} s",
