@@ -6,7 +6,7 @@ use crate::measure::{self, Measured};
 use crate::plan::Plan;
 use crate::row::Row;
 use warpheap_api::DeviceAlloc;
-use warpheap_api::host::{DeviceError, Pool};
+use warpheap_api::host::{BackendKind, DeviceError, HostAlloc, Pool};
 use warpheap_rt::alloc::*;
 
 /// The allocator that runs always: the cheapest that is possible, since it never frees.
@@ -17,6 +17,8 @@ const FLOOR: &str = "Bump";
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
+    /// The backend that it is a part of, if not of all.
+    pub only_on: Option<BackendKind>,
     /// Measures every cell of a plan with it.
     pub measure: Measure,
 }
@@ -38,6 +40,7 @@ macro_rules! entries {
         /// The allocators of the library.
         pub const ALL: &[Entry] = &[$(Entry {
             name: <$allocator as DeviceAlloc>::NAME,
+            only_on: <$allocator as HostAlloc>::ONLY_ON,
             measure: measure_all::<$allocator>,
         }),*];
     };
@@ -45,12 +48,12 @@ macro_rules! entries {
 
 warpheap_rt::for_each_allocator!(entries);
 
-/// The allocators with these names, in the library's order; all for no names or `all`. The floor is
-/// among them in any case.
+/// The allocators with these names, in the library's order; all that the backend has for no names or
+/// `all`. The floor is among them in any case.
 ///
 /// # Errors
 /// [`BenchError::UnknownAllocator`].
-pub fn chosen(names: &[String]) -> Result<Vec<Entry>, BenchError> {
+pub fn chosen(names: &[String], backend: BackendKind) -> Result<Vec<Entry>, BenchError> {
     let is = |entry: &Entry, name: &str| entry.name.eq_ignore_ascii_case(name);
     let every = |name: &str| name.eq_ignore_ascii_case("all");
     for name in names {
@@ -63,7 +66,8 @@ pub fn chosen(names: &[String]) -> Result<Vec<Entry>, BenchError> {
         }
     }
     let all = names.is_empty() || names.iter().any(|name| every(name));
-    let wanted = |entry: &&Entry| all || names.iter().any(|name| is(entry, name));
+    let there = |entry: &Entry| entry.only_on.is_none_or(|only| only == backend);
+    let wanted = |entry: &&Entry| all && there(entry) || names.iter().any(|name| is(entry, name));
     let entries = ALL.iter().filter(|e| wanted(e) || e.name == FLOOR);
     Ok(entries.copied().collect())
 }
@@ -102,7 +106,10 @@ mod tests {
 
     fn names(asked: &[&str]) -> Result<Vec<&'static str>, BenchError> {
         let asked: Vec<_> = asked.iter().map(|name| name.to_string()).collect();
-        Ok(chosen(&asked)?.iter().map(|entry| entry.name).collect())
+        Ok(chosen(&asked, BackendKind::Host)?
+            .iter()
+            .map(|entry| entry.name)
+            .collect())
     }
 
     #[test]

@@ -11,8 +11,8 @@ use quote::{format_ident, quote};
 pub fn expand(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStream {
     let offsets = offsets(kernel, rt);
     let entries = entries.iter().map(|entry| {
-        let nvptx = nvptx(kernel, entry, rt, &offsets);
-        let spirv = spirv(kernel, entry, rt, &offsets);
+        let nvptx = entry.on_devices.then(|| nvptx(kernel, entry, rt, &offsets));
+        let spirv = entry.on_devices.then(|| spirv(kernel, entry, rt, &offsets));
         let host = host(kernel, entry, rt, &offsets);
         quote!(#nvptx #spirv #host)
     });

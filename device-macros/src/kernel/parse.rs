@@ -1,6 +1,6 @@
 //! Which functions can be kernels, and what their parameters are.
 
-use super::{ALL_ALLOCATORS, LAYOUT_VERSION};
+use super::{ALL_ALLOCATORS, HOST_ALLOCATORS, LAYOUT_VERSION};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::parse::{Parse, ParseStream};
@@ -132,6 +132,8 @@ pub struct Entry {
     pub function: Ident,
     /// The name of the entry point.
     pub name: String,
+    /// Whether it is compiled for CUDA and Vulkan, not for the emulator alone.
+    pub on_devices: bool,
 }
 
 /// A function that can be a kernel.
@@ -226,23 +228,32 @@ impl Kernel {
             allocator,
             name: format!("{stem}_l{LAYOUT_VERSION}"),
             function: format_ident!("__warpheap_{stem}"),
+            on_devices: true,
         };
         match &self.allocators {
             None => vec![one(kernel, None)],
-            Some(Allocators::All { adaptor }) => ALL_ALLOCATORS
-                .iter()
-                .map(|name| {
-                    let ident = format_ident!("{name}");
-                    let allocator = quote!(#rt::alloc::#ident);
-                    match adaptor {
-                        None => one(format!("{kernel}__{name}"), Some(allocator)),
-                        Some(adaptor) => one(
-                            format!("{kernel}__{adaptor}_{name}"),
-                            Some(quote!(#rt::adaptor::#adaptor<#allocator>)),
-                        ),
-                    }
-                })
-                .collect(),
+            Some(Allocators::All { adaptor }) => {
+                let everywhere = ALL_ALLOCATORS.iter().map(|name| (name, true));
+                let on_host = HOST_ALLOCATORS.iter().map(|name| (name, false));
+                everywhere
+                    .chain(on_host)
+                    .map(|(name, on_devices)| {
+                        let ident = format_ident!("{name}");
+                        let allocator = quote!(#rt::alloc::#ident);
+                        let (stem, allocator) = match adaptor {
+                            None => (format!("{kernel}__{name}"), allocator),
+                            Some(adaptor) => (
+                                format!("{kernel}__{adaptor}_{name}"),
+                                quote!(#rt::adaptor::#adaptor<#allocator>),
+                            ),
+                        };
+                        Entry {
+                            on_devices,
+                            ..one(stem, Some(allocator))
+                        }
+                    })
+                    .collect()
+            }
             Some(Allocators::These(list)) => list
                 .iter()
                 .map(|ty| one(format!("{kernel}__{}", spelled(ty)), Some(quote!(#ty))))
