@@ -37,7 +37,7 @@ pub enum Outcome {
 
 macro_rules! entries {
     ($($allocator:ident),* $(,)?) => {
-        /// The allocators of the library.
+        /// The allocators of the library that kernels for devices are compiled with.
         pub const ALL: &[Entry] = &[$(Entry {
             name: <$allocator as DeviceAlloc>::NAME,
             only_on: <$allocator as HostAlloc>::ONLY_ON,
@@ -46,7 +46,7 @@ macro_rules! entries {
     };
 }
 
-warpheap_rt::for_each_allocator!(entries);
+warpheap_rt::for_each_device_allocator!(entries);
 
 /// The allocators with these names, in the library's order; all that the backend has for no names or
 /// `all`. The floor is among them in any case.
