@@ -5,27 +5,23 @@ use super::run::{self, Context};
 use crate::error::CliError;
 use warpheap::api::DeviceAlloc;
 use warpheap::device::*;
-use warpheap::{BackendKind, HostAlloc};
 
 /// One allocator.
 #[derive(Clone, Copy)]
 pub struct Allocator {
     /// Its name.
     pub name: &'static str,
-    /// The backend that it is a part of, if not of all.
-    pub only_on: Option<BackendKind>,
     /// Runs the job with it.
     pub run: fn(&Context<'_>) -> Result<Run, CliError>,
 }
 
 macro_rules! list {
     ($($allocator:ident),* $(,)?) => {
-        /// Every allocator of the library, in its order.
+        /// Every allocator that kernels for devices are compiled with, in the library's order.
         pub fn all() -> Vec<Allocator> {
             vec![$(
                 Allocator {
                     name: <$allocator as DeviceAlloc>::NAME,
-                    only_on: <$allocator as HostAlloc>::ONLY_ON,
                     run: run::run::<Counted<$allocator>>,
                 },
             )*]
@@ -33,24 +29,13 @@ macro_rules! list {
     };
 }
 
-warpheap::rt::for_each_allocator!(list);
+warpheap::rt::for_each_device_allocator!(list);
 
 /// The allocator of someone who names none: the library's default.
 pub fn default() -> Allocator {
     Allocator {
         name: WarpHeap::NAME,
-        only_on: WarpHeap::ONLY_ON,
         run: run::run::<Counted<WarpHeap>>,
-    }
-}
-
-/// Those of the chosen that a backend has; all of them if it has none, so that the first says why.
-pub fn on(backend: BackendKind, chosen: &[Allocator]) -> Vec<Allocator> {
-    let there = |allocator: &&Allocator| allocator.only_on.is_none_or(|only| only == backend);
-    let found: Vec<Allocator> = chosen.iter().filter(there).copied().collect();
-    match found.is_empty() {
-        true => chosen.to_vec(),
-        false => found,
     }
 }
 
@@ -121,15 +106,5 @@ mod tests {
             assert!(message.contains(allocator.name), "{message}");
         }
         assert!(message.contains("`magic`"), "{message}");
-    }
-
-    #[test]
-    fn a_backend_runs_those_that_it_has() {
-        let names = |list: Vec<Allocator>| list.iter().map(|a| a.name).collect::<Vec<_>>();
-        assert_eq!(names(on(BackendKind::Host, &all())), names(all()));
-        let found = names(on(BackendKind::Vulkan, &all()));
-        assert!(found.contains(&"WarpHeap") && !found.contains(&"Gallatin"));
-        let alone = named(&["Gallatin".into()], Vec::new()).expect("it is known");
-        assert_eq!(names(on(BackendKind::Cuda, &alone)), ["Gallatin"]);
     }
 }

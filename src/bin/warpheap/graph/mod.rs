@@ -72,7 +72,7 @@ fn job(
         progress: Progress::detect(),
     };
     let mut runs = Vec::new();
-    for allocator in allocators::on(device.info().backend, allocators) {
+    for allocator in allocators {
         runs.push((allocator.run)(&context)?);
     }
     let info = device.info();
