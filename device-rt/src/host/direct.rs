@@ -3,9 +3,7 @@
 use crate::alloc::DirectOutput;
 use crate::alloc::direct::{LEAST_SHIFT, PARAM_DATA, PARAM_PLACES, PARAM_SHIFT, WORD_NEXT};
 use warpheap_api::abi::HEAP_PARAMS;
-use warpheap_api::host::{
-    BackendKind, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
-};
+use warpheap_api::host::{DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
 use warpheap_api::{DeviceAlloc, HeapParams};
 
 /// Settings of [`DirectOutput`].
@@ -25,8 +23,6 @@ impl Default for DirectOutputConfig {
 impl HostAlloc for DirectOutput {
     const KIND: u32 = 42;
     type Config = DirectOutputConfig;
-    // Its kernels were not run on devices yet.
-    const ONLY_ON: Option<BackendKind> = Some(BackendKind::Host);
 
     fn plan(bytes: u64, config: &DirectOutputConfig) -> Result<HeapPlan, PlanError> {
         let place = config.place_bytes;

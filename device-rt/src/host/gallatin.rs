@@ -10,7 +10,7 @@ use std::vec;
 use std::vec::Vec;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{
-    BackendKind, BlockSize, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
+    BlockSize, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
 };
 use warpheap_api::{DeviceAlloc, HeapParams, header};
 
@@ -193,8 +193,6 @@ fn full(tree: VebTree, fills: &mut Vec<Fill>) {
 impl HostAlloc for Gallatin {
     const KIND: u32 = 20;
     type Config = GallatinConfig;
-    // Its kernels were not run on devices yet.
-    const ONLY_ON: Option<BackendKind> = Some(BackendKind::Host);
 
     fn plan(bytes: u64, config: &GallatinConfig) -> Result<HeapPlan, PlanError> {
         let shape = config.shape(bytes)?;

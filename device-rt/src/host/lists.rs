@@ -7,9 +7,7 @@ use crate::alloc::lists::{
 };
 use std::vec;
 use warpheap_api::abi::HEAP_PARAMS;
-use warpheap_api::host::{
-    BackendKind, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
-};
+use warpheap_api::host::{DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
 use warpheap_api::{DeviceAlloc, HeapParams};
 
 /// Settings of [`SizeList`](crate::alloc::SizeList) and [`MpList`](crate::alloc::MpList).
@@ -38,8 +36,6 @@ const PART: usize = 1 << 14;
 impl<const PER_PROCESSOR: bool> HostAlloc for SegmentLists<PER_PROCESSOR> {
     const KIND: u32 = 40 + PER_PROCESSOR as u32;
     type Config = ListsConfig;
-    // Its kernels were not run on devices yet.
-    const ONLY_ON: Option<BackendKind> = Some(BackendKind::Host);
 
     fn plan(bytes: u64, config: &ListsConfig) -> Result<HeapPlan, PlanError> {
         let bad = |setting, value: u32, why| PlanError::BadSetting {

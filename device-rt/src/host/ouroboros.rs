@@ -11,8 +11,7 @@ use std::vec;
 use std::vec::Vec;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{
-    BackendKind, BlockSize, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Pool,
-    Usage,
+    BlockSize, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Usage,
 };
 use warpheap_api::{DeviceAlloc, HeapParams};
 
@@ -243,8 +242,6 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
 impl<S: Strategy, Q: Queue> HostAlloc for Ouroboros<S, Q> {
     const KIND: u32 = 10 + S::INDEX * 3 + Q::INDEX;
     type Config = OuroborosConfig;
-    // Its kernels were not run on devices yet.
-    const ONLY_ON: Option<BackendKind> = Some(BackendKind::Host);
 
     fn plan(bytes: u64, config: &OuroborosConfig) -> Result<HeapPlan, PlanError> {
         let base = Self::beside();
@@ -265,8 +262,6 @@ where
 {
     const KIND: u32 = 16;
     type Config = OuroborosConfig;
-    // Its kernels were not run on devices yet.
-    const ONLY_ON: Option<BackendKind> = Some(BackendKind::Host);
 
     fn plan(bytes: u64, config: &OuroborosConfig) -> Result<HeapPlan, PlanError> {
         let (small, large) = (Ouroboros::<S1, Q1>::beside(), Ouroboros::<S2, Q2>::beside());

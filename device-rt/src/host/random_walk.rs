@@ -12,7 +12,7 @@ use std::vec;
 use std::vec::Vec;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{
-    BackendKind, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Usage,
+    DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Usage,
 };
 use warpheap_api::{DeviceAlloc, HeapParams};
 
@@ -114,8 +114,6 @@ impl<const KIND: u32> HostAlloc for PageWalk<KIND> {
     const KIND: u32 = FIRST_KIND + KIND;
     const LEAST_BLOCK: u64 = MOST_PAGE_BYTES as u64;
     type Config = RandomWalkConfig;
-    // Its kernels were not run on devices yet.
-    const ONLY_ON: Option<BackendKind> = Some(BackendKind::Host);
 
     fn plan(bytes: u64, config: &RandomWalkConfig) -> Result<HeapPlan, PlanError> {
         let bad = |setting, value: u32, why| PlanError::BadSetting {

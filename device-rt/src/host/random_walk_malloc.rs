@@ -9,9 +9,7 @@ use crate::alloc::random_walk::units::{
 };
 use std::vec;
 use warpheap_api::abi::HEAP_PARAMS;
-use warpheap_api::host::{
-    BackendKind, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
-};
+use warpheap_api::host::{DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
 use warpheap_api::{DeviceAlloc, HeapParams};
 
 /// Settings of [`RandomWalkMalloc`]; the defaults are the paper's.
@@ -77,8 +75,6 @@ impl HostAlloc for RandomWalkMalloc {
     const KIND: u32 = 34;
     const LEAST_BLOCK: u64 = 256;
     type Config = RandomWalkMallocConfig;
-    // Its kernels were not run on devices yet.
-    const ONLY_ON: Option<BackendKind> = Some(BackendKind::Host);
 
     fn plan(bytes: u64, config: &RandomWalkMallocConfig) -> Result<HeapPlan, PlanError> {
         config.check()?;
