@@ -229,7 +229,7 @@ impl Backend for CudaBackend {
         state.session.finish(DURING)
     }
 
-    fn load(&self, image: &KernelImage) -> Result<ModuleId, DeviceError> {
+    fn load(&self, image: &KernelImage<'_>) -> Result<ModuleId, DeviceError> {
         let mut state = self.enter("loading kernels")?;
         if let Some((id, _)) = state.modules.iter().find(|(_, loaded)| loaded.is(image)) {
             return Ok(ModuleId(*id));

@@ -45,7 +45,7 @@ pub(crate) struct Loaded {
     module: Module,
     name: &'static str,
     /// The text that it was made from.
-    pub(crate) ptx: &'static str,
+    pub(crate) ptx: String,
     kernels: HashMap<String, Kernel>,
     /// Bytes of machine code of every kernel, once someone asked for them.
     sizes: Option<HashMap<String, u64>>,
@@ -56,7 +56,7 @@ impl Loaded {
     /// `capability`.
     pub(crate) fn new(
         session: &mut Session,
-        image: &KernelImage,
+        image: &KernelImage<'_>,
         capability: (u32, u32),
     ) -> Result<Self, DeviceError> {
         let Some(text) = image.ptx else {
@@ -104,19 +104,15 @@ impl Loaded {
         Ok(Loaded {
             module,
             name: image.name,
-            ptx: text,
+            ptx: text.to_owned(),
             kernels: HashMap::new(),
             sizes: None,
         })
     }
 
     /// Whether this is the module of `image`.
-    pub(crate) fn is(&self, image: &KernelImage) -> bool {
-        let same = |text: &str| std::ptr::eq(text.as_ptr(), self.ptx.as_ptr());
-        self.name == image.name
-            && image
-                .ptx
-                .is_some_and(|text| same(text) && text.len() == self.ptx.len())
+    pub(crate) fn is(&self, image: &KernelImage<'_>) -> bool {
+        self.name == image.name && image.ptx.is_some_and(|text| text == self.ptx)
     }
 
     /// The kernel with this entry point.
@@ -137,7 +133,7 @@ impl Loaded {
                 module: self.name.to_string(),
                 format: "PTX",
                 entry: entry.to_string(),
-                why: ptx::explain_missing(self.ptx, entry),
+                why: ptx::explain_missing(&self.ptx, entry),
             },
             status => session.fail("cuModuleGetFunction", format!("loading `{entry}`"), status),
         })?;
@@ -173,7 +169,7 @@ impl Loaded {
         let info = self.kernel(session, entry)?.info;
         let sizes = self
             .sizes
-            .get_or_insert_with(|| crate::cubin::code_sizes(self.ptx).unwrap_or_default());
+            .get_or_insert_with(|| crate::cubin::code_sizes(&self.ptx).unwrap_or_default());
         let code_bytes = sizes.get(entry).copied();
         Ok(FunctionInfo { code_bytes, ..info })
     }

@@ -214,7 +214,7 @@ impl Backend for HostBackend {
     }
 
     /// Every image can be loaded: the host's code of a kernel comes with its launch.
-    fn load(&self, image: &KernelImage) -> Result<ModuleId, DeviceError> {
+    fn load(&self, image: &KernelImage<'_>) -> Result<ModuleId, DeviceError> {
         tracing::debug!(image = image.name, "the emulator runs the host's code");
         Ok(ModuleId(0))
     }

@@ -136,7 +136,7 @@ impl Backend for VulkanBackend {
         })
     }
 
-    fn load(&self, image: &KernelImage) -> Result<ModuleId, DeviceError> {
+    fn load(&self, image: &KernelImage<'_>) -> Result<ModuleId, DeviceError> {
         self.call(|state| state.pipelines.load(image))
     }
 

@@ -295,8 +295,9 @@ mod tests {
     }
     #[test]
     fn modules_that_are_cut_off_anywhere_are_refused() {
-        let whole = warpheap_kernels::IMAGE.spirv.unwrap();
-        let words = Module::parse(whole).unwrap().words;
+        let packed = warpheap_kernels::IMAGES.packed[0].2.unwrap();
+        let whole = warpheap_api::host::unpack(packed).unwrap();
+        let words = Module::parse(&whole).unwrap().words;
         let ends: Vec<usize> = instructions(&words)
             .filter(|instruction| !instruction.is(Op::EntryPoint))
             .enumerate()

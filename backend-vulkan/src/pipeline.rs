@@ -62,7 +62,7 @@ impl Pipelines {
     }
 
     /// Loads the SPIR-V of an image; the same words get the same id.
-    pub(crate) fn load(&mut self, image: &KernelImage) -> Result<ModuleId, DeviceError> {
+    pub(crate) fn load(&mut self, image: &KernelImage<'_>) -> Result<ModuleId, DeviceError> {
         let Some(bytes) = image.spirv else {
             return Err(DeviceError::NoImage {
                 module: image.name.to_string(),

@@ -3,27 +3,29 @@
 mod common;
 
 use common::device;
-use warpheap_api::host::{Device, DeviceError, DeviceVec, KernelImage, LaunchConfig, Prepared};
-use warpheap_kernels::{IMAGE, load};
+use warpheap_api::host::{Device, DeviceError, DeviceVec, KernelImage, LaunchConfig, Prepared, unpack};
+use warpheap_kernels::{IMAGES, load};
 
-fn image(spirv: Option<Vec<u8>>) -> KernelImage {
+fn image(spirv: Option<&[u8]>) -> KernelImage<'_> {
     KernelImage {
         name: "other",
         ptx: None,
-        spirv: spirv.map(|bytes| &*bytes.leak()),
+        spirv,
     }
 }
 
 fn spirv() -> Vec<u8> {
-    IMAGE.spirv.expect("the tests are built with it").to_vec()
+    let rest = IMAGES.packed.iter().find(|image| image.0.is_empty());
+    let packed = rest.and_then(|image| image.2);
+    unpack(packed.expect("the tests are built with it")).expect("it is whole")
 }
 
 /// Launches `entry` of `image`.
-fn launch(device: &Device, image: &KernelImage, entry: &'static str) -> Result<(), DeviceError> {
+fn launch(device: &Device, image: &KernelImage<'_>, entry: &'static str) -> Result<(), DeviceError> {
     let out = DeviceVec::<u32>::zeroed(device, 64)?;
     let config = LaunchConfig::for_num_elems(64);
     let like = load(device)?.selftest_index_launch(config, &out);
-    let host = like.launch().host;
+    let host = like.launch()?.host;
     let module = device.load(image)?;
     // SAFETY: the arguments are those of the only kernel that could be found.
     let launch = unsafe { Prepared::new(module, entry, host, config, vec![out.arg()]) };
@@ -41,7 +43,7 @@ fn spirv_of_another_layout_version_is_refused() {
             old[at..at + now.len()].copy_from_slice(then);
         }
     }
-    let error = launch(&device, &image(Some(old)), "selftest_index_l1").unwrap_err();
+    let error = launch(&device, &image(Some(&old)), "selftest_index_l1").unwrap_err();
     assert!(
         matches!(error, DeviceError::LayoutMismatch { .. }),
         "{error}"
@@ -59,7 +61,7 @@ fn spirv_of_another_layout_version_is_refused() {
 #[test]
 fn an_entry_that_is_missing_is_told_from_an_old_one() {
     let Some(device) = device() else { return };
-    let error = launch(&device, &IMAGE, "nobody_l1").unwrap_err();
+    let error = launch(&device, &image(Some(&spirv())), "nobody_l1").unwrap_err();
     assert!(
         matches!(error, DeviceError::LayoutMismatch { .. }),
         "{error}"
@@ -89,7 +91,7 @@ fn damaged_images_are_refused_before_the_driver_sees_them() {
         (whole[..6].to_vec(), "6 bytes"),
         (Vec::new(), "0 bytes"),
     ] {
-        let error = launch(&device, &image(Some(bytes)), "selftest_index_l1").unwrap_err();
+        let error = launch(&device, &image(Some(&bytes)), "selftest_index_l1").unwrap_err();
         assert!(matches!(error, DeviceError::Driver { .. }), "{error}");
         assert!(error.to_string().contains(word), "{error}");
     }
@@ -98,6 +100,6 @@ fn damaged_images_are_refused_before_the_driver_sees_them() {
 #[test]
 fn the_same_image_is_loaded_once() {
     let Some(device) = device() else { return };
-    let [first, second] = [0, 1].map(|_| load(&device).unwrap().module().id());
+    let [first, second] = [0, 1].map(|_| load(&device).unwrap().module("").id().unwrap());
     assert_eq!(first, second);
 }

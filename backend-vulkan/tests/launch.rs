@@ -26,11 +26,11 @@ fn zeros(device: &Device, len: usize) -> DeviceVec<u32> {
 
 /// The same launch with arguments of the caller's.
 fn with_args(kernels: &Kernels, like: &Prepared, args: Vec<Arg>) -> Prepared {
-    let launch = like.launch();
+    let launch = like.launch().unwrap();
     // SAFETY: callers pass what the kernel takes, or what the backend must refuse.
     unsafe {
         Prepared::new(
-            kernels.module().clone(),
+            kernels.module("").clone(),
             launch.entry,
             launch.host,
             launch.config,

@@ -1,5 +1,6 @@
 //! Which source files make up a device crate: its own and those of the local crates it compiles with.
 
+mod images;
 mod manifest;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,8 @@ use crate::error::BuildError;
 use crate::source_hash;
 use manifest::{absolute, collect, find_workspace};
 
+pub use images::ALLOCATORS;
+
 /// A crate that is compiled for devices, with everything local that it depends on.
 #[derive(Clone, Debug)]
 pub struct DeviceCrate {
@@ -20,6 +23,19 @@ pub struct DeviceCrate {
     target_dir: PathBuf,
     features: Vec<String>,
     members: BTreeMap<String, LocalCrate>,
+    divided: bool,
+    part: Part,
+}
+
+/// What of a device crate's kernels an image holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All of them.
+    All,
+    /// Those for one of the library's allocators.
+    Of(&'static str),
+    /// Those that are for no allocator of the library's.
+    Rest,
 }
 
 /// One crate that lies beside the device crate rather than in a registry.
@@ -55,6 +71,7 @@ impl DeviceCrate {
             None => workspace_root.as_deref().unwrap_or(&dir).join("target"),
         }
         .join("device");
+        let divided = images::by_allocator(&dir)?;
         Ok(DeviceCrate {
             name,
             dir,
@@ -62,7 +79,51 @@ impl DeviceCrate {
             target_dir: absolute(&target_dir)?,
             features: Vec::new(),
             members,
+            divided,
+            part: Part::All,
         })
+    }
+
+    /// This crate once for each image that it is compiled to: one for all its kernels, or, with
+    /// `images = "by-allocator"` in `package.metadata.warpheap`, one for each of [`ALLOCATORS`] and one
+    /// for the other kernels. A device loads an image when it is needed first.
+    pub fn images(&self) -> Vec<DeviceCrate> {
+        let with = |part| DeviceCrate {
+            part,
+            ..self.clone()
+        };
+        if !self.divided {
+            return vec![with(Part::All)];
+        }
+        let parts = ALLOCATORS.iter().map(|name| Part::Of(name));
+        std::iter::once(Part::Rest).chain(parts).map(with).collect()
+    }
+
+    /// The name of the image that this crate is compiled to: the package's, with a dot and the
+    /// allocator's behind it if it is that one's.
+    pub fn image_name(&self) -> String {
+        match self.part {
+            Part::All | Part::Rest => self.name.clone(),
+            Part::Of(allocator) => format!("{}.{allocator}", self.name),
+        }
+    }
+
+    /// Which allocator's kernels the image holds; empty for the image of a crate that has one, and for
+    /// that of the other kernels.
+    pub(crate) fn part_name(&self) -> &'static str {
+        match self.part {
+            Part::All | Part::Rest => "",
+            Part::Of(allocator) => allocator,
+        }
+    }
+
+    /// What `cfg(warpheap_image)` is when it is compiled: the expansion of `#[kernel]` asks for it.
+    pub(crate) fn cfg_value(&self) -> &'static str {
+        match self.part {
+            Part::All => "all",
+            Part::Rest => "rest",
+            Part::Of(allocator) => allocator,
+        }
     }
 
     /// Compiles with these cargo features on (default features are always off).

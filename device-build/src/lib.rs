@@ -40,6 +40,7 @@ mod lint;
 mod lockfile;
 mod nested;
 mod options;
+mod packed;
 pub mod prebuilt;
 mod ptx;
 mod source_hash;
@@ -49,11 +50,12 @@ pub mod toolchain;
 use std::fs;
 use std::path::PathBuf;
 
-pub use device_crate::DeviceCrate;
+pub use device_crate::{ALLOCATORS, DeviceCrate};
 pub use error::BuildError;
 pub use format::Format;
 pub use lint::{LintError, LintKind, Location, lint_spirv};
 pub use options::{Mode, Options};
+pub use packed::{pack, unpack};
 pub use prebuilt::Manifest;
 pub use ptx::compile_ptx;
 pub use source_hash::source_hash;
@@ -79,8 +81,8 @@ pub enum ImageSource {
 pub struct Report {
     /// It was called in the compilation for a device, where there is nothing to do.
     pub nested: bool,
-    /// The images that were made, in `OUT_DIR` as `kernels.<extension>`.
-    pub images: Vec<(Format, ImageSource)>,
+    /// The images that were made, by [`DeviceCrate::image_name`].
+    pub images: Vec<(String, Format, ImageSource)>,
     /// Files and folders whose change means that the build script must run again.
     pub watch: Vec<PathBuf>,
 }
@@ -117,8 +119,10 @@ pub fn build() {
 
 /// Does the work of [`build`] without printing.
 ///
-/// Writes `kernels.ptx` and `kernels.spv`, as wanted, and [`MODULE_FILE`] into the output folder. The
-/// latter is one expression of type `(&str, Option<&str>, Option<&[u8]>)`: crate name, PTX, SPIR-V.
+/// Writes the wanted images, packed, and [`MODULE_FILE`] into the output folder. The latter is one
+/// expression of type `(&str, &[(&str, Option<&[u8]>, Option<&[u8]>)])`: the crate's name and its images.
+/// Of each: which allocator's it is (empty for the image of an undivided crate and for that of the
+/// remaining kernels), PTX, SPIR-V; [`unpack`] gives their bytes.
 ///
 /// # Errors
 /// An image can neither be taken from prebuilt code nor be compiled.
@@ -131,6 +135,7 @@ pub fn try_build(options: &Options) -> Result<Report, BuildError> {
         return Ok(report);
     }
     let name = device_crate::package_name(&options.manifest_dir)?;
+    let mut parts = String::new();
     // Without formats nothing else is read: a host-only build must not fail on anything here.
     if !options.formats.is_empty() {
         let krate = options.device_crate()?;
@@ -141,31 +146,37 @@ pub fn try_build(options: &Options) -> Result<Report, BuildError> {
             .or_else(|| prebuilt::locate(krate.dir()));
         report.watch = krate.watch();
         if let Some(folder) = &folder {
-            let files = options
-                .formats
-                .iter()
-                .map(|format| format!("{name}.{}", format.extension()));
-            let files = files
-                .chain(["manifest.json".to_owned()])
-                .map(|file| folder.join(file));
-            // cargo takes a watched file that is not there for a changed one.
-            report.watch.extend(files.filter(|file| file.exists()));
+            report.watch.push(folder.join("manifest.json"));
         }
-        for &format in &options.formats {
-            let (image, from) = image(options, &krate, format, &source, folder.as_ref())?;
-            let path = options
-                .out_dir
-                .join(format!("kernels.{}", format.extension()));
-            fs::write(&path, image).map_err(BuildError::io("write", &path))?;
-            report.images.push((format, from));
+        for krate in krate.images() {
+            let mut embedded = [const { String::new() }; Format::ALL.len()];
+            for (text, format) in embedded.iter_mut().zip(Format::ALL) {
+                if !options.formats.contains(&format) {
+                    *text = "None".to_owned();
+                    continue;
+                }
+                if let Some(folder) = &folder {
+                    report.watch.push(folder.join(prebuilt::file_name(&krate, format)));
+                }
+                let (packed, from) = image(options, &krate, format, &source, folder.as_ref())?;
+                let path = options.out_dir.join(prebuilt::file_name(&krate, format));
+                fs::write(&path, packed).map_err(BuildError::io("write", &path))?;
+                report.images.push((krate.image_name(), format, from));
+                // Debug form: a Rust string literal, whatever the path holds.
+                *text = format!("Some(include_bytes!({:?}) as &[u8])", path.display().to_string());
+            }
+            parts.push_str(&format!("({:?}, {}), ", krate.part_name(), embedded.join(", ")));
         }
+        // cargo takes a watched file that is not there for a changed one.
+        report.watch.retain(|path| path.exists());
     }
     let path = options.out_dir.join(MODULE_FILE);
-    fs::write(&path, module_expression(options, &name)).map_err(BuildError::io("write", &path))?;
+    let module = format!("({name:?}, &[{}])\n", parts.trim_end_matches(", "));
+    fs::write(&path, module).map_err(BuildError::io("write", &path))?;
     Ok(report)
 }
 
-/// One image, prebuilt if it may be and can, else compiled.
+/// One image, packed: prebuilt if it may be and can, else compiled.
 fn image(
     options: &Options,
     krate: &DeviceCrate,
@@ -176,12 +187,12 @@ fn image(
     let miss = match (options.mode, folder) {
         (Mode::Build, _) => PrebuiltMiss::NotAllowed,
         (_, None) => PrebuiltMiss::NoFolder(krate.dir().to_path_buf()),
-        (_, Some(folder)) => match prebuilt::take(folder, krate.name(), format, source)? {
+        (_, Some(folder)) => match prebuilt::take(folder, &krate.image_name(), format, source)? {
             Ok(image) => return Ok((image, ImageSource::Prebuilt(folder.clone()))),
             Err(miss) => miss,
         },
     };
-    let name = || krate.name().to_owned();
+    let name = || krate.image_name();
     if options.mode == Mode::Prebuilt {
         return Err(BuildError::PrebuiltOnly {
             krate: name(),
@@ -198,7 +209,7 @@ fn image(
             miss,
             toolchain: Box::new(error),
         })?;
-    let image = compile(krate, format, &toolchain)?;
+    let image = pack(&compile(krate, format, &toolchain)?);
     Ok((image, ImageSource::Compiled(toolchain.sysroot)))
 }
 
@@ -211,22 +222,4 @@ fn compile(
         Format::Ptx => compile_ptx(krate, toolchain).map(String::into_bytes),
         Format::Spirv => compile_spirv(krate, toolchain),
     }
-}
-
-fn module_expression(options: &Options, name: &str) -> String {
-    let part = |format: Format, before: &str, after: &str| {
-        if !options.formats.contains(&format) {
-            return "None".to_owned();
-        }
-        let path = options
-            .out_dir
-            .join(format!("kernels.{}", format.extension()));
-        // Debug form: a Rust string literal, whatever the path holds.
-        format!("Some({before}({:?}){after})", path.display().to_string())
-    };
-    format!(
-        "({name:?}, {}, {})\n",
-        part(Format::Ptx, "include_str!", ""),
-        part(Format::Spirv, "include_bytes!", " as &[u8]")
-    )
 }

@@ -76,6 +76,10 @@ pub(crate) fn compile(
         cargo.arg("--features").arg(krate.features().join(","));
     }
     cargo.arg("--").args(&recipe.crate_flags);
+    // Which entries the expansion of #[kernel] keeps.
+    cargo
+        .arg(format!("--cfg=warpheap_image=\"{}\"", krate.cfg_value()))
+        .arg("--check-cfg=cfg(warpheap_image, values(any()))");
 
     let output = cargo.output().map_err(|source| BuildError::Spawn {
         command: format!("{} rustc", toolchain.cargo.display()),

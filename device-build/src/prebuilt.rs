@@ -1,4 +1,4 @@
-//! Device code that is committed beside its sources: `prebuilt/<crate>.ptx`, `<crate>.spv` and
+//! Device code that is committed beside its sources: `prebuilt/<image>.ptx.gz`, `<image>.spv.gz` and
 //! `manifest.json`, which records what each was made from.
 
 use std::collections::BTreeMap;
@@ -12,11 +12,12 @@ use crate::dep_info;
 use crate::device_crate::DeviceCrate;
 use crate::error::BuildError;
 use crate::format::Format;
+use crate::packed::pack;
 use crate::source_hash::sha256;
 use crate::toolchain::Toolchain;
 
 /// The form of `manifest.json` that this version reads and writes.
-const FORM: u64 = 1;
+const FORM: u64 = 2;
 
 /// One image in the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub struct Entry {
     pub toolchain: String,
 }
 
-/// What `manifest.json` says: for each crate and format one [`Entry`].
+/// What `manifest.json` says: for each image ([`DeviceCrate::image_name`]) and format one [`Entry`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
     entries: BTreeMap<(String, Format), Entry>,
@@ -59,11 +60,11 @@ impl Manifest {
                 ),
             ));
         }
-        let crates = json["crates"]
+        let named = json["images"]
             .as_object()
-            .ok_or_else(|| BuildError::malformed(&path, "holds no `crates`"))?;
+            .ok_or_else(|| BuildError::malformed(&path, "holds no `images`"))?;
         let mut manifest = Manifest::default();
-        for (krate, images) in crates {
+        for (name, images) in named {
             for format in Format::ALL {
                 let Some(image) = images.get(format.extension()) else {
                     continue;
@@ -72,7 +73,7 @@ impl Manifest {
                     image[key].as_str().map(str::to_owned).ok_or_else(|| {
                         BuildError::malformed(
                             &path,
-                            format!("crates.{krate}.{}.{key} is no text", format.extension()),
+                            format!("images.{name}.{}.{key} is no text", format.extension()),
                         )
                     })
                 };
@@ -82,7 +83,7 @@ impl Manifest {
                     source: text("source")?,
                     toolchain: text("toolchain")?,
                 };
-                manifest.entries.insert((krate.clone(), format), entry);
+                manifest.entries.insert((name.clone(), format), entry);
             }
         }
         Ok(manifest)
@@ -93,29 +94,29 @@ impl Manifest {
     /// # Errors
     /// The file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), BuildError> {
-        let mut crates = Map::new();
-        for ((krate, format), entry) in &self.entries {
-            let images = crates.entry(krate.clone()).or_insert_with(|| json!({}));
+        let mut named = Map::new();
+        for ((name, format), entry) in &self.entries {
+            let images = named.entry(name.clone()).or_insert_with(|| json!({}));
             images[format.extension()] = json!({
                 "file": entry.file, "sha256": entry.sha256, "source": entry.source, "toolchain": entry.toolchain,
             });
         }
         let path = folder.join("manifest.json");
-        let mut text = format!("{:#}", json!({ "crates": crates, "form": FORM }));
+        let mut text = format!("{:#}", json!({ "form": FORM, "images": named }));
         text.push('\n');
         fs::write(&path, text).map_err(BuildError::io("write", &path))
     }
 
-    /// What the manifest holds for a crate and format.
-    pub fn get(&self, krate: &str, format: Format) -> Option<&Entry> {
-        self.entries.get(&(krate.to_owned(), format))
+    /// What the manifest holds for an image and format.
+    pub fn get(&self, image: &str, format: Format) -> Option<&Entry> {
+        self.entries.get(&(image.to_owned(), format))
     }
 
-    /// Forgets every image of the crates for which `keep` is false, and gives the names of their files.
+    /// Forgets every image for whose name `keep` is false, and gives the names of their files.
     pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) -> Vec<String> {
         let mut files = Vec::new();
-        self.entries.retain(|(krate, _), entry| {
-            let keep = keep(krate);
+        self.entries.retain(|(name, _), entry| {
+            let keep = keep(name);
             if !keep {
                 files.push(entry.file.clone());
             }
@@ -124,9 +125,9 @@ impl Manifest {
         files
     }
 
-    /// Records an image, in place of an older one of the same crate and format.
-    pub fn set(&mut self, krate: &str, format: Format, entry: Entry) {
-        self.entries.insert((krate.to_owned(), format), entry);
+    /// Records an image, in place of an older one of the same name and format.
+    pub fn set(&mut self, image: &str, format: Format, entry: Entry) {
+        self.entries.insert((image.to_owned(), format), entry);
     }
 }
 
@@ -210,18 +211,18 @@ pub fn locate(start: &Path) -> Option<PathBuf> {
         .find(|folder| folder.join("manifest.json").is_file())
 }
 
-/// Gives the prebuilt image of `krate` if it was made from sources with the hash `source`.
+/// Gives the prebuilt image of this name, packed, if it was made from sources with the hash `source`.
 ///
 /// # Errors
 /// The manifest is malformed (outer), or there is no such image (inner).
 pub fn take(
     folder: &Path,
-    krate: &str,
+    image: &str,
     format: Format,
     source: &str,
 ) -> Result<Result<Vec<u8>, PrebuiltMiss>, BuildError> {
     let manifest = Manifest::read(folder)?;
-    let Some(entry) = manifest.get(krate, format) else {
+    let Some(entry) = manifest.get(image, format) else {
         return Ok(Err(PrebuiltMiss::NotListed(folder.to_path_buf())));
     };
     if entry.source != source {
@@ -262,7 +263,7 @@ pub fn compile(
     Ok(image)
 }
 
-/// Stores `image` as `<crate>.<extension>` in `folder` (made if missing) and records it.
+/// Packs `image`, stores it as `<image name>.<extension>.gz` in `folder` (made if missing) and records it.
 ///
 /// # Errors
 /// A file cannot be read or written, or the present manifest is malformed.
@@ -275,20 +276,27 @@ pub fn write(
 ) -> Result<(), BuildError> {
     fs::create_dir_all(folder).map_err(BuildError::io("make", folder))?;
     let mut manifest = Manifest::read(folder)?;
-    let file = format!("{}.{}", krate.name(), format.extension());
+    let packed = pack(image);
+    let file = file_name(krate, format);
     let path = folder.join(&file);
-    fs::write(&path, image).map_err(BuildError::io("write", &path))?;
+    fs::write(&path, &packed).map_err(BuildError::io("write", &path))?;
     let entry = Entry {
         file,
-        sha256: sha256(image),
+        sha256: sha256(&packed),
         source: krate.source_hash()?,
         toolchain: toolchain.to_owned(),
     };
-    manifest.set(krate.name(), format, entry);
+    manifest.set(&krate.image_name(), format, entry);
     manifest.write(folder)
 }
 
-/// Checks that both images of `krate` are in `folder`, intact and made from the present sources.
+/// The file of an image in a folder of prebuilt code.
+pub(crate) fn file_name(krate: &DeviceCrate, format: Format) -> String {
+    format!("{}.{}.gz", krate.image_name(), format.extension())
+}
+
+/// Checks that the image that `krate` is compiled to is in `folder` in both formats, intact and made from the present
+/// sources.
 ///
 /// # Errors
 /// The manifest or a source cannot be read (outer), or each image that does not serve (inner).
@@ -299,7 +307,7 @@ pub fn check(
     let source = krate.source_hash()?;
     let mut misses = Vec::new();
     for format in Format::ALL {
-        if let Err(miss) = take(folder, krate.name(), format, &source)? {
+        if let Err(miss) = take(folder, &krate.image_name(), format, &source)? {
             misses.push((format, miss));
         }
     }

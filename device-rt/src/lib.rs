@@ -97,41 +97,38 @@ macro_rules! __device_module_host {
 macro_rules! __device_module_host {
     () => {
         /// The compiled kernels of this crate.
-        pub const IMAGE: $crate::api::host::KernelImage = {
-            const PARTS: (
-                &str,
-                ::core::option::Option<&str>,
-                ::core::option::Option<&[u8]>,
-            ) = include!(concat!(env!("OUT_DIR"), "/warpheap_module.rs"));
-            $crate::api::host::KernelImage {
-                name: PARTS.0,
-                ptx: PARTS.1,
-                spirv: PARTS.2,
+        pub static IMAGES: $crate::api::host::KernelImages = {
+            const EMBEDDED: (&str, &[$crate::api::host::PackedImage]) =
+                include!(concat!(env!("OUT_DIR"), "/warpheap_module.rs"));
+            $crate::api::host::KernelImages {
+                name: EMBEDDED.0,
+                packed: EMBEDDED.1,
             }
         };
 
         /// The kernels of this crate, loaded on a device. Each method launches one.
         #[derive(Clone, Debug)]
         pub struct Kernels {
-            module: $crate::api::host::Module,
+            modules: $crate::api::host::Modules,
         }
 
         impl Kernels {
-            /// The loaded module.
-            pub fn module(&self) -> &$crate::api::host::Module {
-                &self.module
+            /// The module with the kernels for an allocator, or with those for none: the empty name.
+            pub fn module(&self, allocator: &str) -> &$crate::api::host::Module {
+                self.modules.of(allocator)
             }
         }
 
-        /// Loads the kernels of this crate.
+        /// Makes the kernels of this crate ready on a device. What a driver takes time for, it may do
+        /// when a kernel is launched first.
         ///
         /// # Errors
-        /// As `Backend::load`.
+        /// As `Modules::new`.
         pub fn load(
             device: &$crate::api::host::Device,
         ) -> ::core::result::Result<Kernels, $crate::api::host::DeviceError> {
             ::core::result::Result::Ok(Kernels {
-                module: device.load(&IMAGE)?,
+                modules: $crate::api::host::Modules::new(device, &IMAGES)?,
             })
         }
     };

@@ -72,7 +72,7 @@ impl Backend for Liar {
     ) -> Result<(), DeviceError> {
         self.honest.fill(buffer, offset, words, value)
     }
-    fn load(&self, image: &KernelImage) -> Result<ModuleId, DeviceError> {
+    fn load(&self, image: &KernelImage<'_>) -> Result<ModuleId, DeviceError> {
         self.honest.load(image)
     }
     fn submit(&self, launches: &[Launch<'_>]) -> Result<Vec<LaunchReport>, DeviceError> {

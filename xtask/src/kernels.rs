@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use warpheap_build::prebuilt::{self, Manifest};
-use warpheap_build::{DeviceCrate, Format, Toolchain, toolchain};
+use warpheap_build::{DeviceCrate, Format, Toolchain, toolchain, unpack};
 
 /// Arguments of `cargo xtask kernels`.
 #[derive(Debug, clap::Args)]
@@ -18,9 +18,9 @@ pub struct Args {
     /// Change nothing; fail if prebuilt code and sources disagree
     #[arg(long)]
     check: bool,
-    /// Only these device crates
-    #[arg(value_name = "CRATE")]
-    crates: Vec<String>,
+    /// Only these device crates, or of a crate with an image for each allocator only these images
+    #[arg(value_name = "CRATE[.ALLOCATOR]")]
+    images: Vec<String>,
 }
 
 /// Runs the command.
@@ -31,7 +31,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result {
     let folder = workspace::root().join("prebuilt");
     let all = device_crates(&workspace::metadata()?)?;
-    let chosen = choose(&all, &args.crates)?;
+    let chosen = choose(&all, &args.images)?;
     let mut complaints = Vec::new();
     let mut todo = Vec::new();
     if args.check {
@@ -39,18 +39,19 @@ pub fn run(args: &Args) -> Result {
     } else {
         prune(&folder, &all)?;
     }
-    for krate in chosen {
+    for image in chosen {
         if args.check {
-            match prebuilt::check(&folder, krate)? {
+            match prebuilt::check(&folder, &image)? {
                 Ok(()) => {}
                 Err(misses) => {
-                    let miss = |(format, miss)| format!("{format} of {}: {miss}", krate.name());
+                    let name = image.image_name();
+                    let miss = |(format, miss)| format!("{format} of {name}: {miss}");
                     complaints.extend(misses.into_iter().map(miss));
                     continue;
                 }
             }
         }
-        todo.extend(Format::ALL.map(|format| (krate, format)));
+        todo.extend(Format::ALL.map(|format| (image.clone(), format)));
     }
     let mut jobs = Vec::new();
     for (krate, format) in todo {
@@ -58,8 +59,8 @@ pub fn run(args: &Args) -> Result {
             Ok(toolchain) => jobs.push((krate, format, toolchain)),
             // The hashes agree, which is all that can be known here.
             Err(_) if args.check => println!(
-                "{:<28} {format:<6} as its sources say; not recompiled, no toolchain makes {format} here",
-                krate.name()
+                "{:<40} {format:<6} as its sources say; not recompiled, no toolchain makes {format} here",
+                krate.image_name()
             ),
             Err(missing) => {
                 return message(format!("the prebuilt kernels need {format}\n{missing}"));
@@ -111,27 +112,32 @@ fn device_crate_dirs(metadata: &Value) -> Vec<PathBuf> {
     dirs
 }
 
-fn choose<'a>(all: &'a [DeviceCrate], names: &[String]) -> Result<Vec<&'a DeviceCrate>> {
-    let known = || all.iter().map(DeviceCrate::name).collect::<Vec<_>>();
-    if let Some(unknown) = names.iter().find(|name| !known().contains(&name.as_str())) {
-        return message(format!(
-            "`{unknown}` is no device crate of this workspace; there are {}",
-            known().join(", ")
-        ));
+/// The images with these names; a crate's name stands for all of its images, no names for all.
+fn choose(all: &[DeviceCrate], names: &[String]) -> Result<Vec<DeviceCrate>> {
+    let images: Vec<_> = all.iter().flat_map(DeviceCrate::images).collect();
+    let is = |image: &DeviceCrate, name: &str| image.name() == name || image.image_name() == name;
+    for name in names {
+        if !images.iter().any(|image| is(image, name)) {
+            let known: Vec<_> = all.iter().map(DeviceCrate::name).collect();
+            return message(format!(
+                "`{name}` is no device crate of this workspace and no image of one; there are {}",
+                known.join(", ")
+            ));
+        }
     }
-    let wanted = |krate: &&DeviceCrate| names.is_empty() || names.iter().any(|n| n == krate.name());
-    Ok(all.iter().filter(wanted).collect())
+    let wanted = |image: &DeviceCrate| names.is_empty() || names.iter().any(|name| is(image, name));
+    Ok(images.into_iter().filter(|image| wanted(image)).collect())
 }
 
 /// How many images are compiled at a time: a compiler takes one processor and up to 7 GB.
 const WORKERS: usize = 2;
 
-/// A crate, a format of its images, and what makes it.
-type Job<'a> = (&'a DeviceCrate, Format, Toolchain);
+/// A crate as one of its images, a format, and what makes it.
+type Job = (DeviceCrate, Format, Toolchain);
 
 /// Does every job, some at a time, and gives their complaints. The lock is for the files in the folder.
 fn side_by_side(
-    mut jobs: Vec<Job<'_>>,
+    mut jobs: Vec<Job>,
     work: impl Fn(&DeviceCrate, Format, &Toolchain, &Mutex<()>) -> Result<Option<String>> + Sync,
 ) -> Result<Vec<String>> {
     // What takes longest is taken first, from the end.
@@ -143,7 +149,7 @@ fn side_by_side(
         while let Some((krate, format, toolchain)) = next() {
             // Of their own, since a cargo locks its target folder.
             let place = krate.target_dir().join(number.to_string());
-            let krate = krate.clone().with_target_dir(place);
+            let krate = krate.with_target_dir(place);
             complaints.extend(work(&krate, format, &toolchain, &files)?);
         }
         Ok(complaints)
@@ -175,8 +181,8 @@ fn refresh(
     let _one_at_a_time = files.lock().unwrap_or_else(PoisonError::into_inner);
     prebuilt::write(folder, krate, format, &image, &toolchain.version)?;
     println!(
-        "{:<28} {:<6} {:>5} KiB  {:>4} s",
-        krate.name(),
+        "{:<40} {:<6} {:>5} KiB  {:>4} s",
+        krate.image_name(),
         format.to_string(),
         image.len().div_ceil(1024),
         begin.elapsed().as_secs()
@@ -191,13 +197,13 @@ fn compare(
     format: Format,
     toolchain: &Toolchain,
 ) -> Result<Option<String>> {
-    let (name, format_name) = (krate.name(), format.to_string());
+    let (name, format_name) = (krate.image_name(), format.to_string());
     let begin = Instant::now();
     let manifest = Manifest::read(folder)?;
-    let made_by = manifest.get(name, format).map(|e| e.toolchain.as_str());
+    let made_by = manifest.get(&name, format).map(|e| e.toolchain.as_str());
     if made_by != Some(&toolchain.version) {
         println!(
-            "{name:<28} {format_name:<6} as its sources say; not recompiled, made by {} and here is {}",
+            "{name:<40} {format_name:<6} as its sources say; not recompiled, made by {} and here is {}",
             made_by.unwrap_or("nobody"),
             toolchain.version
         );
@@ -205,13 +211,14 @@ fn compare(
     }
     let image = prebuilt::compile(krate, format, toolchain)?;
     let source = krate.source_hash()?;
-    let same = match prebuilt::take(folder, name, format, &source)? {
-        Ok(committed) => committed == image,
+    let same = match prebuilt::take(folder, &name, format, &source)? {
+        // Of two versions of a compressor, each may have its own idea of the same image.
+        Ok(committed) => unpack(&committed).is_ok_and(|committed| committed == image),
         Err(miss) => return Ok(Some(format!("{format} of {name}: {miss}"))),
     };
     if same {
         println!(
-            "{name:<28} {format_name:<6} the same when recompiled  {:>4} s",
+            "{name:<40} {format_name:<6} the same when recompiled  {:>4} s",
             begin.elapsed().as_secs()
         );
         return Ok(None);
@@ -222,10 +229,15 @@ fn compare(
     )))
 }
 
+fn has_image(crates: &[DeviceCrate], name: &str) -> bool {
+    let mut images = crates.iter().flat_map(DeviceCrate::images);
+    images.any(|image| image.image_name() == name)
+}
+
 /// Complaints about what lies in the folder and belongs to no device crate.
 fn strays(folder: &Path, crates: &[DeviceCrate]) -> Result<Vec<String>> {
     let mut manifest = Manifest::read(folder)?;
-    let files = manifest.retain(|name| crates.iter().any(|krate| krate.name() == name));
+    let files = manifest.retain(|name| has_image(crates, name));
     let stray = |file| format!("{file} belongs to no device crate of the workspace");
     Ok(files.into_iter().map(stray).collect())
 }
@@ -233,7 +245,7 @@ fn strays(folder: &Path, crates: &[DeviceCrate]) -> Result<Vec<String>> {
 /// Removes what belongs to no device crate any more.
 fn prune(folder: &Path, crates: &[DeviceCrate]) -> Result {
     let mut manifest = Manifest::read(folder)?;
-    let files = manifest.retain(|name| crates.iter().any(|krate| krate.name() == name));
+    let files = manifest.retain(|name| has_image(crates, name));
     if files.is_empty() {
         return Ok(());
     }
@@ -268,10 +280,16 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_crate_is_named_with_those_there_are() {
+    fn images_are_chosen_by_name_and_an_unknown_name_is_answered_with_the_crates() {
         let dir = workspace::root().join("kernels");
         let all = [DeviceCrate::read(&dir).unwrap()];
-        assert_eq!(choose(&all, &[]).unwrap().len(), 1);
+        let count = |names: &[&str]| {
+            let names: Vec<_> = names.iter().map(|name| name.to_string()).collect();
+            choose(&all, &names).unwrap().len()
+        };
+        assert_eq!(count(&[]), warpheap_build::ALLOCATORS.len() + 1);
+        assert_eq!(count(&["warpheap-kernels"]), count(&[]));
+        assert_eq!(count(&["warpheap-kernels.Bump"]), 1);
         let text = choose(&all, &["kernel".into()]).unwrap_err().to_string();
         assert!(
             text.contains("`kernel`") && text.contains("warpheap-kernels"),
@@ -284,7 +302,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("xtask-strays-{}", std::process::id()));
         let krate = DeviceCrate::read(&workspace::root().join("kernels")).unwrap();
         prebuilt::write(&folder, &krate, Format::Ptx, b"ptx", "rustc").unwrap();
-        let file = folder.join("warpheap-kernels.ptx");
+        let file = folder.join("warpheap-kernels.ptx.gz");
         let mine = [krate];
 
         assert!(strays(&folder, &mine).unwrap().is_empty());
@@ -292,7 +310,7 @@ mod tests {
         assert!(file.is_file());
         assert_eq!(
             strays(&folder, &[]).unwrap(),
-            ["warpheap-kernels.ptx belongs to no device crate of the workspace"]
+            ["warpheap-kernels.ptx.gz belongs to no device crate of the workspace"]
         );
         prune(&folder, &[]).unwrap();
         assert!(!file.exists() && strays(&folder, &[]).unwrap().is_empty());

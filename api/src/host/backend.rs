@@ -63,18 +63,18 @@ pub struct BufferId(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ModuleId(pub u64);
 
-/// The kernels of one device crate, compiled.
+/// Kernels of one device crate, compiled.
 #[derive(Clone, Copy)]
-pub struct KernelImage {
+pub struct KernelImage<'a> {
     /// Name of the device crate.
     pub name: &'static str,
     /// PTX text, if it was built for CUDA.
-    pub ptx: Option<&'static str>,
+    pub ptx: Option<&'a str>,
     /// SPIR-V module, if it was built for Vulkan.
-    pub spirv: Option<&'static [u8]>,
+    pub spirv: Option<&'a [u8]>,
 }
 
-impl fmt::Debug for KernelImage {
+impl fmt::Debug for KernelImage<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KernelImage")
             .field("name", &self.name)
@@ -149,7 +149,7 @@ pub trait Backend: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// [`DeviceError::NoImage`], [`DeviceError::Driver`].
-    fn load(&self, image: &KernelImage) -> Result<ModuleId, DeviceError>;
+    fn load(&self, image: &KernelImage<'_>) -> Result<ModuleId, DeviceError>;
 
     /// Runs launches in order, each after the one before has finished and with its writes visible,
     /// queued together so that the device does not wait for the host between them. Returns one

@@ -1,7 +1,7 @@
 //! An opened device.
 
 use super::{
-    Backend, DeviceError, DeviceInfo, HeapCalls, HostAlloc, KernelImage, LaunchReport, ModuleId,
+    Backend, DeviceError, DeviceInfo, HeapCalls, HostAlloc, KernelImage, LaunchReport, Module,
     Pool, Prepared, RawBuffer,
 };
 use std::sync::Arc;
@@ -75,16 +75,14 @@ impl Device {
         RawBuffer::new(self, bytes)
     }
 
-    /// Loads the kernels of a device crate. `device_module!` makes a typed wrapper of this.
+    /// Loads an image. For those that `device_module!` embeds there is a typed wrapper, its function
+    /// `load`.
     ///
     /// # Errors
     /// As [`Backend::load`].
-    pub fn load(&self, image: &KernelImage) -> Result<Module, DeviceError> {
-        Ok(Module {
-            id: self.backend.load(image)?,
-            name: image.name,
-            device: self.clone(),
-        })
+    pub fn load(&self, image: &KernelImage<'_>) -> Result<Module, DeviceError> {
+        let id = self.backend.load(image)?;
+        Ok(Module::loaded(self, image.name, id))
     }
 
     /// Runs launches in order on the device, queued together: each sees what the ones before wrote,
@@ -92,34 +90,9 @@ impl Device {
     /// errors; they are no error here.
     ///
     /// # Errors
-    /// As [`Backend::submit`].
+    /// As [`Module::id`] and [`Backend::submit`].
     pub fn run_all(&self, launches: &[Prepared]) -> Result<Vec<LaunchReport>, DeviceError> {
-        let launches: Vec<_> = launches.iter().map(Prepared::launch).collect();
-        self.backend.submit(&launches)
-    }
-}
-
-/// A loaded module: the kernels of one device crate on one device.
-#[derive(Clone, Debug)]
-pub struct Module {
-    id: ModuleId,
-    name: &'static str,
-    device: Device,
-}
-
-impl Module {
-    /// The backend's name for it.
-    pub fn id(&self) -> ModuleId {
-        self.id
-    }
-
-    /// Name of the device crate.
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// The device that it is loaded on.
-    pub fn device(&self) -> &Device {
-        &self.device
+        let launches: Result<Vec<_>, _> = launches.iter().map(Prepared::launch).collect();
+        self.backend.submit(&launches?)
     }
 }

@@ -283,23 +283,26 @@ impl Prepared {
         &self.module
     }
 
-    /// This launch as a backend sees it.
-    pub fn launch(&self) -> Launch<'_> {
-        Launch {
-            module: self.module.id(),
+    /// This launch as a backend sees it. Loads its module if that has not been done.
+    ///
+    /// # Errors
+    /// As [`Module::id`].
+    pub fn launch(&self) -> Result<Launch<'_>, DeviceError> {
+        Ok(Launch {
+            module: self.module.id()?,
             module_name: self.module.name(),
             entry: self.entry,
             host: self.host,
             config: self.config,
             args: &self.args,
-        }
+        })
     }
 
     /// Runs the launch and waits for its end.
     ///
     /// # Errors
     /// [`DeviceError::Kernel`] if lanes returned errors; otherwise as
-    /// [`Backend::submit`](super::Backend::submit).
+    /// [`Device::run_all`](super::Device::run_all).
     pub fn run(self) -> Result<LaunchReport, DeviceError> {
         let device = self.module.device().clone();
         let mut reports = device.run_all(core::slice::from_ref(&self))?;

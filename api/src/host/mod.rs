@@ -9,6 +9,7 @@
 //! | `vec`, `boxed` | typed device memory: [`DeviceVec`], [`DeviceBox`] |
 //! | `plan`, `pool` | how a heap is laid out, and a heap on a device: [`Pool`] |
 //! | `stats` | what a heap holds at one moment |
+//! | `module` | the kernels of a device crate, embedded and on a device |
 //! | `launch` | the shape of a launch and its arguments |
 
 mod backend;
@@ -17,6 +18,7 @@ mod buffer;
 mod device;
 mod error;
 mod launch;
+mod module;
 mod plan;
 mod pool;
 mod stats;
@@ -27,11 +29,12 @@ pub use backend::{
 };
 pub use boxed::DeviceBox;
 pub use buffer::RawBuffer;
-pub use device::{Device, Module};
+pub use device::Device;
 pub use error::{DeviceError, KernelFailure, PlanError};
 pub use launch::{
     Arg, Args, HeapArg, IntoArg, Launch, LaunchConfig, LaunchReport, Prepared, SliceArg,
 };
+pub use module::{KernelImages, Module, Modules, PackedImage, unpack};
 pub use plan::{Fill, HeapPlan, HeapReader, HostAlloc};
 pub use pool::{HeapCalls, Pool, RawPool};
 pub use stats::{BlockSize, ClassUsage, PoolStats, Usage};

@@ -37,7 +37,7 @@ pub(super) fn measure<A: Measured>(bench: Bench<'_, A>) -> Result<Vec<Row>, Devi
     ];
     let mut rows = Vec::new();
     for (name, launch) in launches {
-        let module = launch.module().id();
+        let module = launch.module().id()?;
         let Some(found) = device.backend().kernel_resources(module, launch.entry())? else {
             let mut row = bench.row();
             row.status = "not measured: this backend does not tell".to_string();

@@ -11,8 +11,8 @@ use quote::{format_ident, quote};
 pub fn expand(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStream {
     let offsets = offsets(kernel, rt);
     let entries = entries.iter().map(|entry| {
-        let nvptx = entry.on_devices.then(|| nvptx(kernel, entry, rt, &offsets));
-        let spirv = entry.on_devices.then(|| spirv(kernel, entry, rt, &offsets));
+        let nvptx = nvptx(kernel, entry, rt, &offsets);
+        let spirv = spirv(kernel, entry, rt, &offsets);
         let host = host(kernel, entry, rt, &offsets);
         quote!(#nvptx #spirv #host)
     });
@@ -99,6 +99,15 @@ fn call(kernel: &Kernel, entry: &Entry) -> TokenStream {
     }
 }
 
+/// Keeps an entry in the images that it belongs to; the builder says which one is being compiled.
+fn in_image(entry: &Entry) -> TokenStream {
+    let image = match entry.image {
+        "" => "rest",
+        allocator => allocator,
+    };
+    quote!(#[cfg(any(warpheap_image = "all", warpheap_image = #image))])
+}
+
 fn nvptx(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream) -> TokenStream {
     let function = &entry.function;
     let name = Literal::string(&entry.name);
@@ -112,6 +121,7 @@ fn nvptx(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
         }
         _ => None,
     };
+    let in_image = in_image(entry);
     let registers = registers.map(|number| {
         quote! {
             // SAFETY: a comment does nothing.
@@ -120,6 +130,7 @@ fn nvptx(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
     });
     quote! {
         #rt::__on_cuda! {
+            #in_image
             #[doc(hidden)]
             #[allow(non_snake_case, clippy::undocumented_unsafe_blocks)]
             #[unsafe(export_name = #name)]
@@ -180,10 +191,12 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
             #buffer: &mut [#element]
         });
     }
+    let in_image = in_image(entry);
     let last = Literal::usize_unsuffixed(bindings.len());
     let call = call(kernel, entry);
     quote! {
         #rt::__on_vulkan! {
+            #in_image
             #[doc(hidden)]
             #[allow(non_snake_case, clippy::undocumented_unsafe_blocks, clippy::too_many_arguments)]
             #[rust_gpu::spirv_v0_10(compute(threads(64), entry_point_name = #name))]

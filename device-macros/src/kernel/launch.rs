@@ -65,7 +65,7 @@ fn without_heap(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenSt
     let (parameters, names, arguments) = arguments(kernel, rt);
     let docs = docs(kernel);
     let entry = &entries[0];
-    let (entry_name, entry_function) = (&entry.name, &entry.function);
+    let (entry_name, entry_function, image) = (&entry.name, &entry.function, entry.image);
     quote! {
         #[allow(clippy::too_many_arguments)]
         impl crate::Kernels {
@@ -92,7 +92,7 @@ fn without_heap(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenSt
                 // SAFETY: name, function and arguments are those of one kernel of this module.
                 unsafe {
                     #host::Prepared::new(
-                        self.module().clone(),
+                        self.module(#image).clone(),
                         #entry_name,
                         #entry_function,
                         config,
@@ -115,6 +115,7 @@ fn with_heap(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStrea
     let allocators = entries.iter().map(|entry| &entry.allocator);
     let entry_names = entries.iter().map(|entry| &entry.name);
     let entry_functions = entries.iter().map(|entry| &entry.function);
+    let entry_images = entries.iter().map(|entry| entry.image);
     let message = format!("the kernel `{name}` is not compiled for the allocator `{{Self}}`");
     let trait_docs = format!("The allocators that the kernel `{name}` is compiled for.");
     quote! {
@@ -128,12 +129,15 @@ fn with_heap(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStrea
             const ENTRY: &'static str;
             /// The same for the emulator.
             const HOST: #host::HostEntry;
+            /// Whose image it lies in, if a crate has an image for each allocator.
+            const IMAGE: &'static str;
         }
 
         #(
             impl #entry_trait for #allocators {
                 const ENTRY: &'static str = #entry_names;
                 const HOST: #host::HostEntry = #entry_functions;
+                const IMAGE: &'static str = #entry_images;
             }
         )*
 
@@ -165,7 +169,7 @@ fn with_heap(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStrea
                 // the allocator of the pool.
                 unsafe {
                     #host::Prepared::new(
-                        self.module().clone(),
+                        self.module(<A as #entry_trait>::IMAGE).clone(),
                         <A as #entry_trait>::ENTRY,
                         <A as #entry_trait>::HOST,
                         config,

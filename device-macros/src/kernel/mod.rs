@@ -15,12 +15,11 @@ use syn::{ItemFn, Result};
 /// the same.
 const LAYOUT_VERSION: u32 = 1;
 
-/// The allocators of `allocators = all`, by their names in the runtime's module `alloc`: those of every
-/// target.
-const ALL_ALLOCATORS: &[&str] = &["Bump", "ScatterAlloc", "WarpHeap"];
-
-/// And those that only the emulator has until they were run on devices.
-const HOST_ALLOCATORS: &[&str] = &[
+/// The allocators of `allocators = all`, by their names in the runtime's module `alloc`.
+const ALL_ALLOCATORS: &[&str] = &[
+    "Bump",
+    "ScatterAlloc",
+    "WarpHeap",
     "OuroborosPS",
     "OuroborosPVA",
     "OuroborosPVL",

@@ -1,6 +1,6 @@
 //! Which functions can be kernels, and what their parameters are.
 
-use super::{ALL_ALLOCATORS, HOST_ALLOCATORS, LAYOUT_VERSION};
+use super::{ALL_ALLOCATORS, LAYOUT_VERSION};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::parse::{Parse, ParseStream};
@@ -132,8 +132,9 @@ pub struct Entry {
     pub function: Ident,
     /// The name of the entry point.
     pub name: String,
-    /// Whether it is compiled for CUDA and Vulkan, not for the emulator alone.
-    pub on_devices: bool,
+    /// Which image it lies in if a crate's images are divided: the allocator's of the library, or for an
+    /// empty name the one of the remaining kernels.
+    pub image: &'static str,
 }
 
 /// A function that can be a kernel.
@@ -228,16 +229,14 @@ impl Kernel {
             allocator,
             name: format!("{stem}_l{LAYOUT_VERSION}"),
             function: format_ident!("__warpheap_{stem}"),
-            on_devices: true,
+            image: "",
         };
         match &self.allocators {
             None => vec![one(kernel, None)],
             Some(Allocators::All { adaptor }) => {
-                let everywhere = ALL_ALLOCATORS.iter().map(|name| (name, true));
-                let on_host = HOST_ALLOCATORS.iter().map(|name| (name, false));
-                everywhere
-                    .chain(on_host)
-                    .map(|(name, on_devices)| {
+                ALL_ALLOCATORS
+                    .iter()
+                    .map(|&name| {
                         let ident = format_ident!("{name}");
                         let allocator = quote!(#rt::alloc::#ident);
                         let (stem, allocator) = match adaptor {
@@ -248,7 +247,7 @@ impl Kernel {
                             ),
                         };
                         Entry {
-                            on_devices,
+                            image: name,
                             ..one(stem, Some(allocator))
                         }
                     })

@@ -30,8 +30,8 @@ struct Calls {
     answer: Mutex<DeviceVec<u32>>,
 }
 
-/// Name and host function of an entry.
-type Entry = (&'static str, HostEntry);
+/// Name and host function of an entry, and whose image it lies in.
+type Entry = (&'static str, HostEntry, &'static str);
 
 /// The entries for heaps of one kind.
 struct Entries {
@@ -49,10 +49,12 @@ macro_rules! entries_of {
                         malloc: (
                             <$allocator as HeapMallocEntry>::ENTRY,
                             <$allocator as HeapMallocEntry>::HOST,
+                            <$allocator as HeapMallocEntry>::IMAGE,
                         ),
                         free: (
                             <$allocator as HeapFreeEntry>::ENTRY,
                             <$allocator as HeapFreeEntry>::HOST,
+                            <$allocator as HeapFreeEntry>::IMAGE,
                         ),
                     });
                 }
@@ -61,10 +63,12 @@ macro_rules! entries_of {
                         malloc: (
                             <Counted<$allocator> as HeapMallocCountedEntry>::ENTRY,
                             <Counted<$allocator> as HeapMallocCountedEntry>::HOST,
+                            <Counted<$allocator> as HeapMallocCountedEntry>::IMAGE,
                         ),
                         free: (
                             <Counted<$allocator> as HeapFreeCountedEntry>::ENTRY,
                             <Counted<$allocator> as HeapFreeCountedEntry>::HOST,
+                            <Counted<$allocator> as HeapFreeCountedEntry>::IMAGE,
                         ),
                     });
                 }
@@ -116,7 +120,7 @@ impl Calls {
         // SAFETY: the caller's promise; the entry belongs to this crate's module.
         unsafe {
             Prepared::new(
-                self.kernels.module().clone(),
+                self.kernels.module(entry.2).clone(),
                 entry.0,
                 entry.1,
                 config,
