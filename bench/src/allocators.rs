@@ -6,7 +6,7 @@ use crate::measure::{self, Measured};
 use crate::plan::Plan;
 use crate::row::Row;
 use warpheap_api::DeviceAlloc;
-use warpheap_api::host::{BackendKind, DeviceError, HostAlloc, Pool};
+use warpheap_api::host::{DeviceError, Pool};
 use warpheap_rt::alloc::*;
 
 /// The allocator that runs always: the cheapest that is possible, since it never frees.
@@ -17,8 +17,6 @@ const FLOOR: &str = "Bump";
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
-    /// The backend that it is a part of, if not of all.
-    pub only_on: Option<BackendKind>,
     /// Measures every cell of a plan with it.
     pub measure: Measure,
 }
@@ -37,23 +35,21 @@ pub enum Outcome {
 
 macro_rules! entries {
     ($($allocator:ident),* $(,)?) => {
-        /// The allocators of the library that kernels for devices are compiled with.
+        /// The allocators of the library.
         pub const ALL: &[Entry] = &[$(Entry {
             name: <$allocator as DeviceAlloc>::NAME,
-            only_on: <$allocator as HostAlloc>::ONLY_ON,
             measure: measure_all::<$allocator>,
         }),*];
     };
 }
 
-warpheap_rt::for_each_device_allocator!(entries);
+warpheap_rt::for_each_allocator!(entries);
 
-/// The allocators with these names, in the library's order; all that the backend has for no names or
-/// `all`. The floor is among them in any case.
+/// The allocators with these names, in the library's order; all for no names or `all`. The floor is among them in any case.
 ///
 /// # Errors
 /// [`BenchError::UnknownAllocator`].
-pub fn chosen(names: &[String], backend: BackendKind) -> Result<Vec<Entry>, BenchError> {
+pub fn chosen(names: &[String]) -> Result<Vec<Entry>, BenchError> {
     let is = |entry: &Entry, name: &str| entry.name.eq_ignore_ascii_case(name);
     let every = |name: &str| name.eq_ignore_ascii_case("all");
     for name in names {
@@ -66,8 +62,7 @@ pub fn chosen(names: &[String], backend: BackendKind) -> Result<Vec<Entry>, Benc
         }
     }
     let all = names.is_empty() || names.iter().any(|name| every(name));
-    let there = |entry: &Entry| entry.only_on.is_none_or(|only| only == backend);
-    let wanted = |entry: &&Entry| all && there(entry) || names.iter().any(|name| is(entry, name));
+    let wanted = |entry: &&Entry| all || names.iter().any(|name| is(entry, name));
     let entries = ALL.iter().filter(|e| wanted(e) || e.name == FLOOR);
     Ok(entries.copied().collect())
 }
@@ -106,7 +101,7 @@ mod tests {
 
     fn names(asked: &[&str]) -> Result<Vec<&'static str>, BenchError> {
         let asked: Vec<_> = asked.iter().map(|name| name.to_string()).collect();
-        Ok(chosen(&asked, BackendKind::Host)?
+        Ok(chosen(&asked)?
             .iter()
             .map(|entry| entry.name)
             .collect())

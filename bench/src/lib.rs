@@ -59,7 +59,7 @@ pub fn run(
     options: &Options,
     mut progress: impl FnMut(&Row),
 ) -> Result<Run, BenchError> {
-    let entries = allocators::chosen(&options.allocator, device.info().backend)?;
+    let entries = allocators::chosen(&options.allocator)?;
     let plan = Plan::new(options, device.info())?;
     let lab = Lab::new(device, plan.repeats)?;
     let mut run = Run::new(device.info(), plan.pool, lab.repeats());

@@ -36,15 +36,6 @@ macro_rules! conformance {
     };
 }
 
-/// The same for the allocators that kernels for devices are compiled with.
-#[macro_export]
-macro_rules! device_conformance {
-    () => {
-        use $crate::suite_of;
-        ::warpheap_rt::for_each_device_allocator! { suite_of }
-    };
-}
-
 /// The suite for a list of allocators; called by [`conformance!`]. The list of all tests.
 #[macro_export]
 macro_rules! suite_of {

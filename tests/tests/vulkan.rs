@@ -7,6 +7,6 @@ fn site() -> Option<Site> {
     Site::vulkan()
 }
 
-warpheap_tests::device_conformance! {}
+warpheap_tests::conformance! {}
 warpheap_tests::launch_tests! {}
 warpheap_tests::whole_heap_tests! {}

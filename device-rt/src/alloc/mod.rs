@@ -45,15 +45,6 @@ macro_rules! for_each_allocator {
     };
 }
 
-/// The same with those alone that kernels for CUDA and Vulkan are compiled with; the others run in the
-/// emulator, and a pool of theirs is refused elsewhere.
-#[macro_export]
-macro_rules! for_each_device_allocator {
-    ($then:ident) => {
-        $then! { Bump, ScatterAlloc, WarpHeap }
-    };
-}
-
 /// Counts a failed request in the heap header and passes the cause on.
 #[inline(always)]
 pub(crate) fn fail<M: HeapMemory, T>(memory: M, cause: AllocError) -> Result<T, AllocError> {

@@ -131,7 +131,7 @@ fn measure(device: &Device, options: &Options) -> Result<Run, BenchError> {
 
 /// How many cells will be measured.
 fn cells(options: &Options, info: &DeviceInfo) -> Result<u64, BenchError> {
-    let entries = allocators::chosen(&options.allocator, info.backend)?;
+    let entries = allocators::chosen(&options.allocator)?;
     Ok((entries.len() * Plan::new(options, info)?.cells.len()) as u64)
 }
 

@@ -1,6 +1,8 @@
 //! The library's allocators, each with the job compiled for it.
 
 use super::report::Run;
+use super::growth::Demand;
+use super::pool;
 use super::run::{self, Context};
 use crate::error::CliError;
 use warpheap::api::DeviceAlloc;
@@ -11,32 +13,40 @@ use warpheap::device::*;
 pub struct Allocator {
     /// Its name.
     pub name: &'static str,
+    /// Whether the user asked for it by name, and not for all that there are.
+    pub by_name: bool,
+    /// Says why it cannot do a job.
+    pub fits: fn(&Demand) -> Result<(), CliError>,
     /// Runs the job with it.
     pub run: fn(&Context<'_>) -> Result<Run, CliError>,
 }
 
-macro_rules! list {
-    ($($allocator:ident),* $(,)?) => {
-        /// Every allocator that kernels for devices are compiled with, in the library's order.
-        pub fn all() -> Vec<Allocator> {
-            vec![$(
-                Allocator {
-                    name: <$allocator as DeviceAlloc>::NAME,
-                    run: run::run::<Counted<$allocator>>,
-                },
-            )*]
+/// An allocator with the job compiled for it.
+macro_rules! entry {
+    ($allocator:ident) => {
+        Allocator {
+            name: <$allocator as DeviceAlloc>::NAME,
+            by_name: false,
+            fits: pool::check_largest::<Counted<$allocator>>,
+            run: run::run::<Counted<$allocator>>,
         }
     };
 }
 
-warpheap::rt::for_each_device_allocator!(list);
+macro_rules! list {
+    ($($allocator:ident),* $(,)?) => {
+        /// Every allocator of the library, in its order.
+        pub fn all() -> Vec<Allocator> {
+            vec![$(entry!($allocator)),*]
+        }
+    };
+}
+
+warpheap::rt::for_each_allocator!(list);
 
 /// The allocator of someone who names none: the library's default.
 pub fn default() -> Allocator {
-    Allocator {
-        name: WarpHeap::NAME,
-        run: run::run::<Counted<WarpHeap>>,
-    }
+    entry!(WarpHeap)
 }
 
 /// The allocators of these names, in this order; `all` stands for all of them. `otherwise` if there
@@ -56,6 +66,10 @@ pub fn named(names: &[String], otherwise: Vec<Allocator>) -> Result<Vec<Allocato
             true => all.collect(),
             false => all
                 .filter(|allocator| allocator.name.eq_ignore_ascii_case(name))
+                .map(|allocator| Allocator {
+                    by_name: true,
+                    ..allocator
+                })
                 .collect(),
         };
         if known.is_empty() {

@@ -31,7 +31,7 @@ use crate::error::CliError;
 use crate::progress::Progress;
 use allocators::Allocator;
 use input::Reference;
-use report::{DeviceReport, Report, SCHEMA};
+use report::{DeviceReport, LeftOut, Report, SCHEMA};
 use run::Context;
 use warpheap::Device;
 
@@ -72,8 +72,16 @@ fn job(
         progress: Progress::detect(),
     };
     let mut runs = Vec::new();
+    let mut left_out = Vec::new();
     for allocator in allocators {
-        runs.push((allocator.run)(&context)?);
+        match (allocator.fits)(context.demand) {
+            Ok(()) => runs.push((allocator.run)(&context)?),
+            Err(error) if allocator.by_name => return Err(error),
+            Err(error) => left_out.push(LeftOut {
+                allocator: allocator.name,
+                why: error.to_string(),
+            }),
+        }
     }
     let info = device.info();
     let report = Report {
@@ -86,6 +94,7 @@ fn job(
         },
         graph: reference.report,
         runs,
+        left_out,
     };
     if args.json {
         crate::text::json(&report)

@@ -107,7 +107,7 @@ pub fn check_largest<A: HostAlloc>(demand: &Demand) -> Result<(), CliError> {
     if largest > most {
         return Err(CliError::Run(format!(
             "{0}: the vertex with the most in-edges needs a block of {largest} bytes, and {0} serves at most \
-             {most}: choose another allocator",
+             {most}: take a smaller graph or another allocator",
             A::NAME
         )));
     }

@@ -20,6 +20,17 @@ pub struct Report {
     pub graph: GraphReport,
     /// One per allocator, in the order asked for.
     pub runs: Vec<Run>,
+    /// Allocators of `all` that cannot build this graph.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// An allocator that cannot do the job.
+#[derive(Debug, Clone, Serialize)]
+pub struct LeftOut {
+    /// Its name.
+    pub allocator: &'static str,
+    /// Why.
+    pub why: String,
 }
 
 /// The device of a report.
@@ -218,6 +229,7 @@ pub(super) mod tests {
                 load: Duration::from_millis(1500),
             },
             runs: vec![run; runs],
+            left_out: Vec::new(),
         }
     }
 
@@ -238,7 +250,7 @@ pub(super) mod tests {
                 .as_object()
                 .map_or_else(Vec::new, |map| map.keys().cloned().collect())
         };
-        assert_eq!(keys(&json), ["device", "graph", "runs", "schema"]);
+        assert_eq!(keys(&json), ["device", "graph", "left_out", "runs", "schema"]);
         assert_eq!(
             keys(&json["device"]),
             ["backend", "driver", "name", "warp_width"]

@@ -65,7 +65,6 @@ pub fn run<A>(context: &Context<'_>) -> Result<Run, CliError>
 where
     A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
 {
-    pool::check_largest::<A>(context.demand)?;
     let limit = pool::limit(context.device.info());
     let sizes = match context.pool {
         Some(bytes) => vec![bytes],

@@ -1,6 +1,6 @@
 //! A report for people: a list for one run, a table for several, the top vertices below.
 
-use super::report::{Report, Run, Source, Top};
+use super::report::{LeftOut, Report, Run, Source, Top};
 use crate::size;
 use crate::text::{grouped, table, time};
 use std::fmt::Write;
@@ -13,6 +13,12 @@ impl Report {
         match &self.runs[..] {
             [run] => text += &run.text(self.graph.edges),
             runs => text += &self.runs_table(runs),
+        }
+        if !self.left_out.is_empty() {
+            text.push_str("\nnot among them:\n");
+        }
+        for LeftOut { why, .. } in &self.left_out {
+            text += &format!("  {why}\n");
         }
         // The checks made sure that all runs have the same ranks.
         if let Some(run) = self.runs.first() {
