@@ -3,7 +3,9 @@
 mod common;
 
 use common::device;
-use warpheap_api::host::{Device, DeviceError, DeviceVec, KernelImage, LaunchConfig, Prepared, unpack};
+use warpheap_api::host::{
+    Device, DeviceError, DeviceVec, KernelImage, LaunchConfig, Prepared, unpack,
+};
 use warpheap_kernels::{IMAGES, load};
 
 fn image(spirv: Option<&[u8]>) -> KernelImage<'_> {
@@ -21,7 +23,11 @@ fn spirv() -> Vec<u8> {
 }
 
 /// Launches `entry` of `image`.
-fn launch(device: &Device, image: &KernelImage<'_>, entry: &'static str) -> Result<(), DeviceError> {
+fn launch(
+    device: &Device,
+    image: &KernelImage<'_>,
+    entry: &'static str,
+) -> Result<(), DeviceError> {
     let out = DeviceVec::<u32>::zeroed(device, 64)?;
     let config = LaunchConfig::for_num_elems(64);
     let like = load(device)?.selftest_index_launch(config, &out);

@@ -101,10 +101,7 @@ mod tests {
 
     fn names(asked: &[&str]) -> Result<Vec<&'static str>, BenchError> {
         let asked: Vec<_> = asked.iter().map(|name| name.to_string()).collect();
-        Ok(chosen(&asked)?
-            .iter()
-            .map(|entry| entry.name)
-            .collect())
+        Ok(chosen(&asked)?.iter().map(|entry| entry.name).collect())
     }
 
     #[test]

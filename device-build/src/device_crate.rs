@@ -47,13 +47,19 @@ pub(crate) struct LocalCrate {
     pub source_dirs: Vec<PathBuf>,
     /// Files and folders among them that its `Cargo.toml` declares to hold nothing for a device.
     pub host_only: Vec<PathBuf>,
+    /// Files and folders among them that its `Cargo.toml` declares to be used by some allocators' kernels
+    /// alone, with the names of these.
+    pub only_in: Vec<(PathBuf, Vec<String>)>,
 }
 
 impl DeviceCrate {
     /// Reads the crate in `dir` and, through `path` and `workspace` entries, the local crates that it
     /// is compiled with for a device. Build and dev dependencies do not count, nor do those in a
     /// `[target.'cfg(…)']` table that is false for `nvptx64` and for `spirv`. Sources that only a host
-    /// compiles may be named in `package.metadata.warpheap.host-only`, a list of files and folders.
+    /// compiles may be named in `package.metadata.warpheap.host-only`, a list of files and folders; those
+    /// that only some allocators' kernels use in `package.metadata.warpheap.only-in`, a table of such
+    /// files and folders with the allocators' names. Both keep prebuilt images valid that a change
+    /// does not reach.
     ///
     /// # Errors
     /// A `Cargo.toml` on the way is missing or malformed, or names a host-only source that is not there.
@@ -117,6 +123,14 @@ impl DeviceCrate {
         }
     }
 
+    /// Whether a source that only the kernels for `allocators` use is used in this image.
+    pub(crate) fn uses(&self, allocators: &[String]) -> bool {
+        match self.part {
+            Part::All | Part::Rest => true,
+            Part::Of(allocator) => allocators.iter().any(|name| name == allocator),
+        }
+    }
+
     /// What `cfg(warpheap_image)` is when it is compiled: the expansion of `#[kernel]` asks for it.
     pub(crate) fn cfg_value(&self) -> &'static str {
         match self.part {
@@ -175,12 +189,16 @@ impl DeviceCrate {
         source_hash::hash(self)
     }
 
-    /// Every file that goes into the hash.
+    /// Every file that the compiler may read for a device.
     ///
     /// # Errors
     /// A source folder cannot be read.
     pub fn sources(&self) -> Result<Vec<PathBuf>, BuildError> {
-        Ok(source_hash::files(self)?
+        let whole = DeviceCrate {
+            part: Part::All,
+            ..self.clone()
+        };
+        Ok(source_hash::files(&whole)?
             .into_iter()
             .map(|(_, path)| path)
             .collect())

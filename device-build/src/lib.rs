@@ -29,6 +29,14 @@
 //! host-only = ["src/host", "src/arch/host.rs"]
 //! ```
 //!
+//! A driver compiles an image whole, and a large one takes it minutes. A crate whose kernels are
+//! compiled for all allocators can have an image for each, which is loaded when it is needed first:
+//!
+//! ```toml
+//! [package.metadata.warpheap]
+//! images = "by-allocator"
+//! ```
+//!
 //! [`compile_ptx`], [`compile_spirv`], [`prebuilt`] and [`source_hash`] serve programs that refresh
 //! prebuilt code; [`lint_spirv`] checks any module.
 
@@ -139,7 +147,6 @@ pub fn try_build(options: &Options) -> Result<Report, BuildError> {
     // Without formats nothing else is read: a host-only build must not fail on anything here.
     if !options.formats.is_empty() {
         let krate = options.device_crate()?;
-        let source = krate.source_hash()?;
         let folder = options
             .prebuilt
             .clone()
@@ -149,6 +156,7 @@ pub fn try_build(options: &Options) -> Result<Report, BuildError> {
             report.watch.push(folder.join("manifest.json"));
         }
         for krate in krate.images() {
+            let source = krate.source_hash()?;
             let mut embedded = [const { String::new() }; Format::ALL.len()];
             for (text, format) in embedded.iter_mut().zip(Format::ALL) {
                 if !options.formats.contains(&format) {
@@ -156,16 +164,25 @@ pub fn try_build(options: &Options) -> Result<Report, BuildError> {
                     continue;
                 }
                 if let Some(folder) = &folder {
-                    report.watch.push(folder.join(prebuilt::file_name(&krate, format)));
+                    report
+                        .watch
+                        .push(folder.join(prebuilt::file_name(&krate, format)));
                 }
                 let (packed, from) = image(options, &krate, format, &source, folder.as_ref())?;
                 let path = options.out_dir.join(prebuilt::file_name(&krate, format));
                 fs::write(&path, packed).map_err(BuildError::io("write", &path))?;
                 report.images.push((krate.image_name(), format, from));
                 // Debug form: a Rust string literal, whatever the path holds.
-                *text = format!("Some(include_bytes!({:?}) as &[u8])", path.display().to_string());
+                *text = format!(
+                    "Some(include_bytes!({:?}) as &[u8])",
+                    path.display().to_string()
+                );
             }
-            parts.push_str(&format!("({:?}, {}), ", krate.part_name(), embedded.join(", ")));
+            parts.push_str(&format!(
+                "({:?}, {}), ",
+                krate.part_name(),
+                embedded.join(", ")
+            ));
         }
         // cargo takes a watched file that is not there for a changed one.
         report.watch.retain(|path| path.exists());

@@ -62,7 +62,7 @@ pub(crate) fn files(krate: &DeviceCrate) -> Result<Vec<(String, PathBuf)>, Build
     for (name, member) in krate.members() {
         found.push((format!("{name}/Cargo.toml"), member.dir.join("Cargo.toml")));
         for dir in &member.source_dirs {
-            walk(dir, name, member, &mut found)?;
+            walk(krate, dir, name, member, &mut found)?;
         }
     }
     found.sort();
@@ -71,6 +71,7 @@ pub(crate) fn files(krate: &DeviceCrate) -> Result<Vec<(String, PathBuf)>, Build
 }
 
 fn walk(
+    krate: &DeviceCrate,
     dir: &Path,
     name: &str,
     member: &LocalCrate,
@@ -78,7 +79,8 @@ fn walk(
 ) -> Result<(), BuildError> {
     for entry in fs::read_dir(dir).map_err(BuildError::io("list", dir))? {
         let path = entry.map_err(BuildError::io("list", dir))?.path();
-        if member.host_only.contains(&path) {
+        let unused = |(other, by): &(PathBuf, Vec<String>)| *other == path && !krate.uses(by);
+        if member.host_only.contains(&path) || member.only_in.iter().any(unused) {
             continue;
         }
         let relative = path.strip_prefix(&member.dir).unwrap_or(&path);
@@ -86,7 +88,7 @@ fn walk(
         let relative = relative.join("/");
         if path.is_dir() {
             if !skipped_folder(&relative) {
-                walk(&path, name, member, found)?;
+                walk(krate, &path, name, member, found)?;
             }
         } else if path.extension().is_some_and(|ext| ext == "rs")
             && !matches!(&*relative, "build.rs" | "src/main.rs")

@@ -18,7 +18,8 @@ pub struct Args {
     /// Change nothing; fail if prebuilt code and sources disagree
     #[arg(long)]
     check: bool,
-    /// Only these device crates, or of a crate with an image for each allocator only these images
+    /// Only these device crates, or of a crate with an image for each allocator only these images; without
+    /// names all those whose sources have changed
     #[arg(value_name = "CRATE[.ALLOCATOR]")]
     images: Vec<String>,
 }
@@ -50,6 +51,9 @@ pub fn run(args: &Args) -> Result {
                     continue;
                 }
             }
+        } else if args.images.is_empty() && prebuilt::check(&folder, &image)?.is_ok() {
+            // Nothing that it is made from has changed.
+            continue;
         }
         todo.extend(Format::ALL.map(|format| (image.clone(), format)));
     }

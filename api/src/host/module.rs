@@ -11,11 +11,7 @@ use std::vec::Vec;
 
 /// An image as it is embedded: which allocator's kernels it holds (empty for the image of all, or of the
 /// remaining kernels), PTX and SPIR-V, each if it was built, compressed with gzip.
-pub type PackedImage = (
-    &'static str,
-    Option<&'static [u8]>,
-    Option<&'static [u8]>,
-);
+pub type PackedImage = (&'static str, Option<&'static [u8]>, Option<&'static [u8]>);
 
 /// An image of a [`PackedImage`] as the driver takes it.
 ///

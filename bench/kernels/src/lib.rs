@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`floors`] | what no allocator can beat: an empty kernel, one store per lane, one fence per warp; and a short delay |
+//! | [`arenas`] | arenas of warps: a request per lane, and the end of them all |
 //! | [`mix`] | which size a request has |
 //! | [`pattern`] | what is written to blocks |
 //! | [`requests`] | one request per lane: malloc, free |
@@ -13,6 +14,7 @@
 //! | [`latency`] | the time of single mallocs |
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
 
+pub mod arenas;
 pub mod churn;
 pub mod contents;
 pub mod floors;

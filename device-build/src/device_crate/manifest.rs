@@ -10,6 +10,7 @@ use cargo_platform::{Cfg, Platform};
 use toml_span::Value;
 
 use super::LocalCrate;
+use super::images::ALLOCATORS;
 use crate::error::BuildError;
 
 /// Makes a path absolute and resolves links, so that one crate reached over two ways is one crate.
@@ -84,6 +85,7 @@ pub(super) fn collect(
             dir: dir.to_path_buf(),
             source_dirs: source_dirs(manifest, dir),
             host_only: host_only(manifest, dir)?,
+            only_in: only_in(manifest, dir)?,
         };
         Ok((name, local, local_dependencies(manifest, dir)?))
     })?;
@@ -142,6 +144,46 @@ fn host_only(manifest: &Value<'_>, dir: &Path) -> Result<Vec<PathBuf>, BuildErro
         }
     }
     Ok(paths)
+}
+
+/// What `package.metadata.warpheap.only-in` says.
+fn only_in(manifest: &Value<'_>, dir: &Path) -> Result<Vec<(PathBuf, Vec<String>)>, BuildError> {
+    let malformed = |reason| {
+        let reason = format!("`package.metadata.warpheap.only-in` {reason}");
+        BuildError::malformed(&dir.join("Cargo.toml"), reason)
+    };
+    let Some(value) = manifest.pointer("/package/metadata/warpheap/only-in") else {
+        return Ok(Vec::new());
+    };
+    let Some(table) = value.as_table() else {
+        return Err(malformed("is no table of paths".to_owned()));
+    };
+    let mut found = Vec::new();
+    for (key, names) in table {
+        let path = dir.join(&*key.name);
+        // A misspelt entry would change nothing without a word.
+        if !path.exists() {
+            return Err(malformed(format!(
+                "names {}, which is not there",
+                path.display()
+            )));
+        }
+        let mut allocators = Vec::new();
+        for name in names.as_array().into_iter().flatten() {
+            match name.as_str() {
+                Some(name) if ALLOCATORS.contains(&name) => allocators.push(name.to_owned()),
+                _ => {
+                    return Err(malformed(format!(
+                        "gives `{}` something that is no allocator of the library; there are {}",
+                        key.name,
+                        ALLOCATORS.join(", ")
+                    )));
+                }
+            }
+        }
+        found.push((path, allocators));
+    }
+    Ok(found)
 }
 
 fn local_dependencies(manifest: &Value<'_>, dir: &Path) -> Result<Vec<PathBuf>, BuildError> {

@@ -233,26 +233,24 @@ impl Kernel {
         };
         match &self.allocators {
             None => vec![one(kernel, None)],
-            Some(Allocators::All { adaptor }) => {
-                ALL_ALLOCATORS
-                    .iter()
-                    .map(|&name| {
-                        let ident = format_ident!("{name}");
-                        let allocator = quote!(#rt::alloc::#ident);
-                        let (stem, allocator) = match adaptor {
-                            None => (format!("{kernel}__{name}"), allocator),
-                            Some(adaptor) => (
-                                format!("{kernel}__{adaptor}_{name}"),
-                                quote!(#rt::adaptor::#adaptor<#allocator>),
-                            ),
-                        };
-                        Entry {
-                            image: name,
-                            ..one(stem, Some(allocator))
-                        }
-                    })
-                    .collect()
-            }
+            Some(Allocators::All { adaptor }) => ALL_ALLOCATORS
+                .iter()
+                .map(|&name| {
+                    let ident = format_ident!("{name}");
+                    let allocator = quote!(#rt::alloc::#ident);
+                    let (stem, allocator) = match adaptor {
+                        None => (format!("{kernel}__{name}"), allocator),
+                        Some(adaptor) => (
+                            format!("{kernel}__{adaptor}_{name}"),
+                            quote!(#rt::adaptor::#adaptor<#allocator>),
+                        ),
+                    };
+                    Entry {
+                        image: name,
+                        ..one(stem, Some(allocator))
+                    }
+                })
+                .collect(),
             Some(Allocators::These(list)) => list
                 .iter()
                 .map(|ty| one(format!("{kernel}__{}", spelled(ty)), Some(quote!(#ty))))

@@ -11,15 +11,13 @@
 //! | [`warp`] | the calls that a warp makes together |
 //! | [`workgroup`] | the calls that a block of lanes makes together |
 //! | [`vectors`] | growing vectors, and vectors of vectors |
-//! | `arena` | arenas of warps (not on Vulkan) |
+//! | [`arena`] | arenas of warps |
 //! | [`counts`] | statistics as a kernel reads them |
 //! | [`whole`] | what concerns a whole heap: freeing everything, what is in use |
 //! | [`cuda_malloc`] | CUDA's own malloc |
 //! | [`errors`] | kernels that return errors |
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
 
-// A compiler to SPIR-V takes longer for it than anybody waits.
-#[cfg(not(target_arch = "spirv"))]
 pub mod arena;
 pub mod counts;
 pub mod cuda_malloc;

@@ -1,8 +1,8 @@
 //! The library's allocators, each with the job compiled for it.
 
-use super::report::Run;
 use super::growth::Demand;
 use super::pool;
+use super::report::Run;
 use super::run::{self, Context};
 use crate::error::CliError;
 use warpheap::api::DeviceAlloc;

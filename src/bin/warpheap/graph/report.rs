@@ -250,7 +250,10 @@ pub(super) mod tests {
                 .as_object()
                 .map_or_else(Vec::new, |map| map.keys().cloned().collect())
         };
-        assert_eq!(keys(&json), ["device", "graph", "left_out", "runs", "schema"]);
+        assert_eq!(
+            keys(&json),
+            ["device", "graph", "left_out", "runs", "schema"]
+        );
         assert_eq!(
             keys(&json["device"]),
             ["backend", "driver", "name", "warp_width"]

@@ -1,0 +1,256 @@
+//! Words of global memory, and the atomics on them.
+
+use super::{
+    acquire, active, block_barrier, block_broadcast, global, lane, release, shuffle, thread_index,
+};
+use core::arch::asm;
+use core::sync::atomic::AtomicU32;
+use warpheap_api::{HeapMemory, LaneMask};
+
+/// Atomic load, relaxed, device scope.
+///
+/// # Safety
+/// `address` is an aligned one of global memory that is valid for a word.
+#[inline(always)]
+unsafe fn atomic_load(address: *mut u32) -> u32 {
+    let value: u32;
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!(
+            "ld.relaxed.gpu.global.u32 {value}, [{address}];",
+            address = in(reg64) address,
+            value = out(reg32) value,
+            options(nostack),
+        );
+    }
+    value
+}
+
+/// Atomic store, relaxed, device scope.
+///
+/// # Safety
+/// As [`atomic_load`].
+#[inline(always)]
+unsafe fn atomic_store(address: *mut u32, value: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!(
+            "st.relaxed.gpu.global.u32 [{address}], {value};",
+            address = in(reg64) address,
+            value = in(reg32) value,
+            options(nostack),
+        );
+    }
+}
+
+/// Atomic compare-and-swap, relaxed, device scope; returns the old value.
+///
+/// # Safety
+/// As [`atomic_load`].
+#[inline(always)]
+unsafe fn atomic_compare_exchange(address: *mut u32, current: u32, new: u32) -> u32 {
+    let old: u32;
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!(
+            "atom.relaxed.gpu.global.cas.b32 {old}, [{address}], {current}, {new};",
+            address = in(reg64) address,
+            current = in(reg32) current,
+            new = in(reg32) new,
+            old = out(reg32) old,
+            options(nostack),
+        );
+    }
+    old
+}
+
+/// Atomic read-modify-write, relaxed, device scope, of global memory; returns the old value. The
+/// assembler drops the answer, and with it the wait, where nobody looks at it.
+macro_rules! atomic_rmw {
+    ($operation:literal, $address:expr, $value:expr) => {{
+        let old: u32;
+        // SAFETY: `address` is an aligned one of global memory that is valid for a word.
+        unsafe {
+            asm!(
+                concat!("atom.relaxed.gpu.global.", $operation, " {old}, [{address}], {value};"),
+                address = in(reg64) $address,
+                value = in(reg32) $value,
+                old = out(reg32) old,
+                options(nostack),
+            );
+        }
+        old
+    }};
+}
+
+/// The words of a heap.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    base: *mut u32,
+    len: usize,
+}
+
+impl Words {
+    /// The words at `base`.
+    ///
+    /// # Safety
+    /// `base` is an aligned address of global memory, valid for `len` words for as long as any copy
+    /// of this handle is used.
+    #[inline(always)]
+    pub unsafe fn from_address(base: u64, len: u64) -> Self {
+        Words {
+            base: global(base),
+            len: len as usize,
+        }
+    }
+
+    /// Address of a word.
+    #[inline(always)]
+    pub fn address(self, word: usize) -> *mut u32 {
+        // SAFETY: callers keep indices inside the heap, as HeapMemory asks.
+        unsafe { self.base.add(word) }
+    }
+}
+
+impl HeapMemory for Words {
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.len
+    }
+    #[inline(always)]
+    fn read(self, word: usize) -> u32 {
+        // SAFETY: the address is inside the heap and aligned.
+        unsafe { *self.address(word) }
+    }
+    #[inline(always)]
+    fn write(self, word: usize, value: u32) {
+        // SAFETY: the address is inside the heap and aligned.
+        unsafe { *self.address(word) = value }
+    }
+    #[inline(always)]
+    fn load(self, word: usize) -> u32 {
+        // SAFETY: the address is inside the heap and aligned.
+        unsafe { atomic_load(self.address(word)) }
+    }
+    #[inline(always)]
+    fn glance(self, word: usize) -> u32 {
+        let value: u32;
+        // SAFETY: the address is inside the heap and aligned.
+        unsafe {
+            asm!(
+                "ld.global.u32 {value}, [{address}];",
+                address = in(reg64) self.address(word),
+                value = out(reg32) value,
+                options(nostack),
+            );
+        }
+        value
+    }
+    #[inline(always)]
+    fn store(self, word: usize, value: u32) {
+        // SAFETY: the address is inside the heap and aligned.
+        unsafe { atomic_store(self.address(word), value) }
+    }
+    #[inline(always)]
+    fn fetch_add(self, word: usize, value: u32) -> u32 {
+        atomic_rmw!("add.u32", self.address(word), value)
+    }
+    #[inline(always)]
+    fn fetch_sub(self, word: usize, value: u32) -> u32 {
+        atomic_rmw!("add.u32", self.address(word), value.wrapping_neg())
+    }
+    #[inline(always)]
+    fn fetch_and(self, word: usize, value: u32) -> u32 {
+        atomic_rmw!("and.b32", self.address(word), value)
+    }
+    #[inline(always)]
+    fn fetch_or(self, word: usize, value: u32) -> u32 {
+        atomic_rmw!("or.b32", self.address(word), value)
+    }
+    #[inline(always)]
+    fn fetch_max(self, word: usize, value: u32) -> u32 {
+        atomic_rmw!("max.u32", self.address(word), value)
+    }
+    #[inline(always)]
+    fn exchange(self, word: usize, value: u32) -> u32 {
+        atomic_rmw!("exch.b32", self.address(word), value)
+    }
+    #[inline(always)]
+    fn compare_exchange(self, word: usize, current: u32, new: u32) -> u32 {
+        // SAFETY: the address is inside the heap and aligned.
+        unsafe { atomic_compare_exchange(self.address(word), current, new) }
+    }
+    #[inline(always)]
+    fn release(self) {
+        release()
+    }
+    #[inline(always)]
+    fn acquire(self) {
+        acquire()
+    }
+    #[inline(always)]
+    fn lane(self) -> u32 {
+        lane()
+    }
+    #[inline(always)]
+    fn active(self) -> LaneMask {
+        active()
+    }
+    #[inline(always)]
+    fn shuffle(self, mask: LaneMask, value: u32, source: u32) -> u32 {
+        shuffle(mask, value, source)
+    }
+    #[inline(always)]
+    fn index_in_block(self) -> u32 {
+        thread_index()
+    }
+    #[inline(always)]
+    fn block_barrier(self) {
+        block_barrier()
+    }
+    #[inline(always)]
+    fn block_broadcast(self, value: u32, source: u32) -> u32 {
+        block_broadcast(value, source)
+    }
+}
+
+/// A word of a slice that lanes change at the same time.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct AtomicWord(AtomicU32);
+
+impl AtomicWord {
+    /// Atomic load, relaxed.
+    #[inline(always)]
+    pub fn load(&self) -> u32 {
+        // SAFETY: slices of a kernel lie in global memory.
+        unsafe { atomic_load(self.0.as_ptr()) }
+    }
+    /// Atomic store, relaxed.
+    #[inline(always)]
+    pub fn store(&self, value: u32) {
+        // SAFETY: slices of a kernel lie in global memory.
+        unsafe { atomic_store(self.0.as_ptr(), value) }
+    }
+    /// Atomic addition (wrapping), relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_add(&self, value: u32) -> u32 {
+        atomic_rmw!("add.u32", self.0.as_ptr(), value)
+    }
+    /// Atomic bitwise or, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_or(&self, value: u32) -> u32 {
+        atomic_rmw!("or.b32", self.0.as_ptr(), value)
+    }
+    /// Atomic maximum, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_max(&self, value: u32) -> u32 {
+        atomic_rmw!("max.u32", self.0.as_ptr(), value)
+    }
+    /// Atomic compare-and-swap, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn compare_exchange(&self, current: u32, new: u32) -> u32 {
+        // SAFETY: slices of a kernel lie in global memory.
+        unsafe { atomic_compare_exchange(self.0.as_ptr(), current, new) }
+    }
+}
