@@ -9,7 +9,8 @@ use common::{hash, put, workspace};
 use tempfile::TempDir;
 use warpheap_build::prebuilt::{self, Entry, PrebuiltMiss};
 use warpheap_build::{
-    BuildError, DeviceCrate, Format, ImageSource, Manifest, Mode, Options, Search, try_build,
+    ALLOCATORS, BuildError, DeviceCrate, Format, ImageSource, Manifest, Mode, Options, Search,
+    try_build, unpack,
 };
 
 /// No toolchain anywhere.
@@ -63,8 +64,8 @@ fn a_bad_manifest_is_named() {
     for text in [
         "{",
         "{}",
-        "{\"form\": 9, \"crates\": {}}",
-        "{\"form\": 1, \"crates\": {\"k\": {\"ptx\": {}}}}",
+        "{\"form\": 9, \"images\": {}}",
+        "{\"form\": 2, \"images\": {\"k\": {\"ptx\": {}}}}",
     ] {
         put(temp.path().join("manifest.json"), text);
         let error = Manifest::read(temp.path()).expect_err(text);
@@ -95,19 +96,21 @@ fn prebuilt_code_is_taken_when_the_sources_match() {
     let folder = temp.path().canonicalize().expect("path").join("prebuilt");
     assert_eq!(
         report.images,
-        [(Format::Ptx, ImageSource::Prebuilt(folder.clone()))]
+        [(
+            "dev".to_owned(),
+            Format::Ptx,
+            ImageSource::Prebuilt(folder.clone())
+        )]
     );
-    assert_eq!(
-        fs::read(temp.path().join("out/kernels.ptx")).expect("image"),
-        b".version 6.0\n"
-    );
+    let packed = fs::read(temp.path().join("out/dev.ptx.gz")).expect("image");
+    assert_eq!(unpack(&packed).expect("whole"), b".version 6.0\n");
     let module = fs::read_to_string(temp.path().join("out/warpheap_module.rs")).expect("module");
     assert!(
-        module.starts_with("(\"dev\", Some(include_str!(\"")
-            && module.ends_with("kernels.ptx\")), None)\n"),
+        module.starts_with("(\"dev\", &[(\"\", Some(include_bytes!(\"")
+            && module.ends_with("dev.ptx.gz\") as &[u8]), None)])\n"),
         "{module}"
     );
-    for watched in [folder.join("manifest.json"), folder.join("dev.ptx")] {
+    for watched in [folder.join("manifest.json"), folder.join("dev.ptx.gz")] {
         assert!(
             report.watch.contains(&watched),
             "{watched:?} is not in {:?}",
@@ -124,6 +127,94 @@ fn prebuilt_code_is_taken_when_the_sources_match() {
         "cargo would always run again: {:?}",
         report.watch
     );
+}
+
+/// Declares something in the manifest of a crate of the workspace.
+fn declare(root: &Path, krate: &str, text: &str) {
+    let path = root.join(krate).join("Cargo.toml");
+    let manifest = fs::read_to_string(&path).expect("manifest");
+    put(
+        path,
+        &format!("{manifest}[package.metadata.warpheap]\n{text}\n"),
+    );
+}
+
+#[test]
+fn images_by_allocator_are_taken_each_and_embedded_with_their_names() {
+    let temp = workspace();
+    let root = temp.path();
+    declare(root, "dev", "images = \"by-allocator\"");
+    let images = DeviceCrate::read(&root.join("dev"))
+        .expect("crate")
+        .images();
+    assert_eq!(images.len(), ALLOCATORS.len() + 1);
+    for image in &images {
+        let text = format!("// {}\n", image.image_name());
+        let folder = root.join("prebuilt");
+        prebuilt::write(&folder, image, Format::Ptx, text.as_bytes(), "rustc x").expect("write");
+    }
+    let report = try_build(&options(root).mode(Mode::Prebuilt)).expect("prebuilt");
+    assert_eq!(report.images.len(), images.len());
+    let module = fs::read_to_string(root.join("out/warpheap_module.rs")).expect("module");
+    assert!(module.starts_with("(\"dev\", &[(\"\", Some("), "{module}");
+    for allocator in ALLOCATORS {
+        assert!(
+            module.contains(&format!("(\"{allocator}\", Some(")),
+            "{module}"
+        );
+        let packed = fs::read(root.join(format!("out/dev.{allocator}.ptx.gz"))).expect("image");
+        let text = format!("// dev.{allocator}\n");
+        assert_eq!(unpack(&packed).expect("whole"), text.as_bytes());
+    }
+}
+
+#[test]
+fn a_source_of_some_allocators_makes_their_images_stale_and_no_others() {
+    let temp = workspace();
+    let root = temp.path();
+    declare(root, "dev", "images = \"by-allocator\"");
+    declare(root, "shared", "only-in.\"src/walk.rs\" = [\"RandomWalk\"]");
+    put(root.join("shared/src/walk.rs"), "// one\n");
+    let krate = || DeviceCrate::read(&root.join("dev")).expect("crate");
+    let folder = root.join("prebuilt");
+    for image in krate().images() {
+        for format in Format::ALL {
+            prebuilt::write(&folder, &image, format, b"image", "rustc x").expect("write");
+        }
+    }
+    let stale = || -> Vec<String> {
+        let images = krate().images().into_iter();
+        let fresh = |image: &DeviceCrate| prebuilt::check(&folder, image).expect("check").is_ok();
+        images
+            .filter(|image| !fresh(image))
+            .map(|image| image.image_name())
+            .collect()
+    };
+    assert!(stale().is_empty());
+    put(root.join("shared/src/walk.rs"), "// two\n");
+    // The kernels that are no allocator's of the library may use it.
+    assert_eq!(stale(), ["dev", "dev.RandomWalk"]);
+    put(root.join("shared/src/lib.rs"), "// changed\n");
+    assert_eq!(stale().len(), ALLOCATORS.len() + 1);
+}
+
+#[test]
+fn declarations_that_mean_nothing_are_refused() {
+    for (text, word) in [
+        ("images = \"many\"", "by-allocator"),
+        ("only-in.\"src/nothing.rs\" = [\"Bump\"]", "not there"),
+        ("only-in.\"src/lib.rs\" = [\"Bumb\"]", "Bump, ScatterAlloc"),
+    ] {
+        let temp = workspace();
+        declare(temp.path(), "dev", text);
+        let error = DeviceCrate::read(&temp.path().join("dev"))
+            .expect_err(text)
+            .to_string();
+        assert!(
+            error.contains("Cargo.toml") && error.contains(word),
+            "{error}"
+        );
+    }
 }
 
 #[test]
@@ -143,7 +234,7 @@ fn stale_prebuilt_code_is_refused_with_both_hashes() {
 #[test]
 fn damaged_prebuilt_code_is_refused() {
     let temp = with_prebuilt();
-    put(temp.path().join("prebuilt/dev.ptx"), ".version 6.1\n");
+    put(temp.path().join("prebuilt/dev.ptx.gz"), ".version 6.1\n");
     let error = try_build(&options(temp.path())).expect_err("damaged");
     let BuildError::NoImage {
         miss: PrebuiltMiss::Damaged { file, .. },
@@ -152,7 +243,7 @@ fn damaged_prebuilt_code_is_refused() {
     else {
         panic!("{error}")
     };
-    assert!(file.ends_with("prebuilt/dev.ptx"));
+    assert!(file.ends_with("prebuilt/dev.ptx.gz"));
 }
 
 #[test]
@@ -194,7 +285,7 @@ fn without_formats_nothing_is_needed() {
     let report = try_build(&options(temp.path()).formats([])).expect("host only");
     assert!(report.images.is_empty() && !report.nested);
     let module = fs::read_to_string(temp.path().join("out/warpheap_module.rs")).expect("module");
-    assert_eq!(module, "(\"dev\", None, None)\n");
+    assert_eq!(module, "(\"dev\", &[])\n");
 }
 
 #[test]
