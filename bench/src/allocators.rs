@@ -2,11 +2,12 @@
 
 use crate::BenchError;
 use crate::lab::Lab;
-use crate::measure::{self, Measured};
-use crate::plan::Plan;
-use crate::row::Row;
+use crate::measure::arenas::Arenas;
+use crate::measure::{self, arenas, unmeasured};
+use crate::plan::{Cell, Plan};
+use crate::row::{Call, Row};
 use warpheap_api::DeviceAlloc;
-use warpheap_api::host::{DeviceError, Pool};
+use warpheap_api::host::{DeviceError, HostAlloc, Pool};
 use warpheap_rt::alloc::*;
 
 /// The allocator that runs always: the cheapest that is possible, since it never frees.
@@ -35,11 +36,17 @@ pub enum Outcome {
 
 macro_rules! entries {
     ($($allocator:ident),* $(,)?) => {
-        /// The allocators of the library.
-        pub const ALL: &[Entry] = &[$(Entry {
-            name: <$allocator as DeviceAlloc>::NAME,
-            measure: measure_all::<$allocator>,
-        }),*];
+        /// The allocators of the library, and arenas of warps over its default.
+        pub const ALL: &[Entry] = &[
+            $(Entry {
+                name: <$allocator as DeviceAlloc>::NAME,
+                measure: |lab, plan, row| measure_all(lab, plan, row, measure::measure::<$allocator>),
+            },)*
+            Entry {
+                name: <Arenas as DeviceAlloc>::NAME,
+                measure: |lab, plan, row| measure_all(lab, plan, row, arenas::measure),
+            },
+        ];
     };
 }
 
@@ -67,7 +74,15 @@ pub fn chosen(names: &[String]) -> Result<Vec<Entry>, BenchError> {
     Ok(entries.copied().collect())
 }
 
-fn measure_all<A: Measured>(lab: &Lab, plan: &Plan, row: &mut dyn FnMut(Row)) -> Outcome {
+/// Measures one cell in a pool.
+type MeasureCell<A> = fn(&Lab, &mut Pool<A>, &Cell, Call) -> Result<Vec<Row>, DeviceError>;
+
+fn measure_all<A: HostAlloc>(
+    lab: &Lab,
+    plan: &Plan,
+    row: &mut dyn FnMut(Row),
+    measure: MeasureCell<A>,
+) -> Outcome {
     // Cells that share a pool follow each other; there is memory for one.
     let mut pool: Option<Pool<A>> = None;
     for cell in &plan.cells {
@@ -76,16 +91,16 @@ fn measure_all<A: Measured>(lab: &Lab, plan: &Plan, row: &mut dyn FnMut(Row)) ->
             match lab.device().reserve(cell.pool) {
                 Ok(fresh) => pool = Some(fresh),
                 Err(error) => {
-                    row(measure::unmeasured::<A>(cell, plan.call, &error));
+                    row(unmeasured::<A>(cell, plan.call, &error));
                     continue;
                 }
             }
         }
         let Some(pool) = &mut pool else { continue };
-        match measure::measure(lab, pool, cell, plan.call) {
+        match measure(lab, pool, cell, plan.call) {
             Ok(rows) => rows.into_iter().for_each(&mut *row),
             Err(error) => {
-                row(measure::unmeasured::<A>(cell, plan.call, &error));
+                row(unmeasured::<A>(cell, plan.call, &error));
                 if matches!(error, DeviceError::Lost { .. }) {
                     return Outcome::Lost;
                 }

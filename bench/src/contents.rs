@@ -3,7 +3,7 @@
 use crate::lab::Lab;
 use std::fmt;
 use warpheap_api::DevicePtr;
-use warpheap_api::host::{DeviceError, DeviceVec, Pool};
+use warpheap_api::host::{DeviceError, DeviceVec, Pool, Prepared};
 use warpheap_bench_kernels::contents::{
     COUNTS, MISSING, MarkEntry, OUTSIDE, OVERWRITTEN, VerifyEntry,
 };
@@ -49,14 +49,25 @@ pub fn check<A: MarkEntry + VerifyEntry>(
     mix: Mix,
     seed: u32,
 ) -> Result<Wrong, DeviceError> {
+    let (kernels, shape) = (lab.kernels(), Lab::shape(blocks.len() as u32));
+    run(lab, |counts| {
+        [
+            kernels.mark_launch(pool, shape, blocks, mix, seed),
+            kernels.verify_launch(pool, shape, blocks, counts, mix, seed),
+        ]
+    })
+}
+
+/// Runs a pair of kernels that mark and verify, and tells what they counted.
+///
+/// # Errors
+/// Errors of the device.
+pub(crate) fn run(
+    lab: &Lab,
+    launches: impl FnOnce(&DeviceVec<u32>) -> [Prepared; 2],
+) -> Result<Wrong, DeviceError> {
     let counts = DeviceVec::<u32>::zeroed(lab.device(), COUNTS)?;
-    let shape = Lab::shape(blocks.len() as u32);
-    let kernels = lab.kernels();
-    let launches = [
-        kernels.mark_launch(pool, shape, blocks, mix, seed),
-        kernels.verify_launch(pool, shape, blocks, &counts, mix, seed),
-    ];
-    lab.device().run_all(&launches)?;
+    lab.device().run_all(&launches(&counts))?;
     let counts = counts.to_vec()?;
     let count = |at: usize| counts.get(at).copied().unwrap_or(u32::MAX);
     Ok(Wrong {

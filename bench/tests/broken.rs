@@ -122,6 +122,7 @@ impl<'a> Reader<'a> {
 macro_rules! kernels {
     ($($module:ident::$trait:ident = $kernel:ident($($kind:ident $(::<$of:ty>)?),*);)*) => {$(
         impl $module::$trait for Broken {
+            const IMAGE: &'static str = "";
             const ENTRY: &'static str = stringify!($kernel);
             const HOST: HostEntry = {
                 unsafe fn host(args: &ArgBlock) {

@@ -3,6 +3,7 @@
 //! Each takes a [`Bench`], a pool with the cell to be measured in it, and gives rows. What an allocator
 //! cannot do or does wrongly becomes the row's status; only errors of the device are errors.
 
+pub(crate) mod arenas;
 mod churn;
 mod fill;
 mod growth;
