@@ -42,6 +42,12 @@ pub(crate) const HEAD_EXPECTED: usize = 64;
 pub(crate) const HEAD_RESERVED: usize = 65;
 /// Pages of which the chunks' bits say that they are free, where pages are usually in the queue.
 pub(crate) const HEAD_SPILLED: usize = 66;
+/// Entries of a queue of chunks.
+pub(crate) const HEAD_ENTRIES: usize = 384;
+/// First of the [`SLOTS`] of a queue of chunks: a chunk's number and one, or 0.
+pub(crate) const HEAD_SLOTS: usize = 576;
+/// Chunks of a class that warps take pages from at the same time.
+pub(crate) const SLOTS: u32 = 64;
 /// Position of the queue's front.
 pub(crate) const HEAD_FRONT: usize = 256;
 /// Position of the queue's back.

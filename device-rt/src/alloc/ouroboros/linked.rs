@@ -15,9 +15,6 @@ use warpheap_api::{HeapMemory, select};
 /// Most steps of a loop through queue chunks that belong to the caller in part.
 const STEPS: u32 = 1 << 14;
 
-/// As many for a look that may be in vain.
-const FEW_STEPS: u32 = 16;
-
 /// Entries lie in queue chunks that are linked.
 #[derive(Clone, Copy, Debug)]
 pub struct VirtualLinked;
@@ -104,7 +101,6 @@ impl Queue for VirtualLinked {
     #[inline(always)]
     fn chunk_of(core: Core, class: u32, number: u32, way: Way) -> u32 {
         let back = way == Way::Back;
-        let most = select(way == Way::Glance, FEW_STEPS, STEPS);
         let log = core.geometry.slots_log();
         let usual = core
             .geometry
@@ -114,16 +110,14 @@ impl Queue for VirtualLinked {
         let mut found = NONE;
         let mut steps = 0;
         let mut going = chunk < core.geometry.chunks;
-        while going & (steps < most) {
+        while going & (steps < STEPS) {
             let (here, is) = core.number(class, chunk);
+            // Needed or not: it is on the way with the others.
+            let next = core.words.load(core.geometry.header(chunk) + NEXT);
             // Numbers have as many bits as positions leave.
             let ahead = (number.wrapping_sub(here) << log) as i32;
             found = select(is & (ahead == 0), chunk, NONE);
-            if is & (ahead > 0) {
-                chunk = core.words.load(core.geometry.header(chunk) + NEXT);
-            } else {
-                chunk = NONE;
-            }
+            chunk = select(is & (ahead > 0), next, NONE);
             if (found == NONE) & (chunk >= core.geometry.chunks) {
                 // The way was lost, or led past it.
                 chunk = core.words.load(oldest);

@@ -33,9 +33,21 @@ impl Core {
     /// Gives a chunk back.
     #[inline(always)]
     pub(super) fn give_chunk(self, chunk: u32, units_log: u32) {
+        self.give_bits(chunk, units_log);
+        self.count_given(1, units_log);
+    }
+
+    /// The first half of giving a chunk back; [`count_given`](Self::count_given) follows.
+    #[inline(always)]
+    pub(super) fn give_bits(self, chunk: u32, units_log: u32) {
         self.clear(chunk, units_log, u32::MAX);
+    }
+
+    /// Counts chunks whose bits were given back.
+    #[inline(always)]
+    pub(super) fn count_given(self, chunks: u32, units_log: u32) {
         let free = self.geometry.manager(HEAD_FREE);
-        self.words.fetch_add(free, 1 << units_log);
+        self.words.fetch_add(free, chunks << units_log);
     }
 
     #[inline(always)]

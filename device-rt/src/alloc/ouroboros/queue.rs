@@ -12,8 +12,9 @@
 //! | [`VirtualArray`](super::VirtualArray) | queue chunks, found through a ring of chunk numbers | a queue chunk |
 //! | [`VirtualLinked`](super::VirtualLinked) | queue chunks that are linked | a queue chunk |
 
-use super::chunk::STATE;
+use super::chunk::{LISTED, STATE};
 use super::geometry::{HEAD_BACK, HEAD_ROOM, NONE};
+use super::grow::Wish;
 use super::{Core, Ouroboros, Strategy};
 use crate::arch;
 use warpheap_api::{HeapMemory, LaneMask, least, select};
@@ -27,6 +28,8 @@ pub(crate) const EVENTS: usize = 1;
 pub(crate) const NUMBER: usize = 2;
 /// Word of a queue chunk's header: the next one.
 pub(super) const NEXT: usize = 3;
+// Who lists a chunk may be late: the chunk may be a queue's by now.
+const _: () = assert!(LISTED != EVENTS && LISTED != NUMBER && LISTED != NEXT);
 /// One entry written.
 const WRITTEN: u32 = 1;
 /// One entry taken.
@@ -45,8 +48,6 @@ pub enum Way {
     Front = 0,
     /// From the back, by who has a position in it.
     Back = 1,
-    /// From the front, by anybody, who does not insist.
-    Glance = 2,
 }
 
 /// Where a queue keeps its entries.
@@ -63,8 +64,7 @@ pub trait Queue: Copy + 'static {
     #[doc(hidden)]
     const VIRTUAL: bool;
 
-    /// The queue chunk with this number; [`NONE`] if it was not found. Who has a position in it finds
-    /// it; for others the answer may be an old one.
+    /// The queue chunk with this number, in which the caller has a position; [`NONE`] if it was not found.
     #[doc(hidden)]
     fn chunk_of(core: Core, class: u32, number: u32, way: Way) -> u32;
 
@@ -133,17 +133,6 @@ impl Core {
         }
     }
 
-    /// The entry at a position as it seems; [`NONE`] if there is none.
-    #[inline(always)]
-    pub(super) fn peek<Q: Queue>(self, class: u32, position: u32) -> u32 {
-        let at = self.slot::<Q>(class, position, Way::Glance);
-        if at == usize::MAX {
-            NONE
-        } else {
-            self.words.load(at)
-        }
-    }
-
     /// Writes an entry to a position; whether it is there.
     #[inline(always)]
     fn write_entry<Q: Queue>(self, class: u32, position: u32, entry: u32) -> bool {
@@ -182,15 +171,6 @@ impl Core {
             }
         }
         select(entry < SKIPPED, entry, NONE)
-    }
-
-    /// Empties a position that the caller alone reads and whose entry it has seen.
-    #[inline(always)]
-    pub(super) fn empty_entry<Q: Queue>(self, class: u32, position: u32) {
-        let at = self.slot::<Q>(class, position, Way::Front);
-        if at != usize::MAX {
-            self.words.store(at, NONE);
-        }
     }
 
     /// The entries of `count` positions were taken, or left.
@@ -261,7 +241,10 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         let mut attempt = 0;
         let mut again = true;
         while again {
-            let mut grow = false;
+            let mut wish = Wish {
+                grow: false,
+                room: 0,
+            };
             if lane == leader {
                 let before = served;
                 if !served {
@@ -280,10 +263,11 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
                 let end = position.wrapping_add(entries.count);
                 let half = 1u32 << (log - 1);
                 let middle = position.wrapping_add(half) >> log != end.wrapping_add(half) >> log;
-                grow = Q::VIRTUAL & (!served | (middle & !before));
+                wish.grow = Q::VIRTUAL & (!served | (middle & !before));
+                wish.room = select(served, 0, entries.count);
             }
-            if Q::VIRTUAL && !arch::ballot(lanes, grow).is_empty() {
-                self.grow(lanes, team, class, grow, entries.count, served);
+            if Q::VIRTUAL && !arch::ballot(lanes, wish.grow).is_empty() {
+                self.grow(lanes, class, wish);
             }
             attempt += 1;
             let unserved = Q::VIRTUAL & (lane == leader) & !served;

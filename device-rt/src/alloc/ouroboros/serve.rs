@@ -74,20 +74,7 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
                 }
             }
         } else {
-            let lists = leads & (deal.list != NONE);
-            if !arch::ballot(lanes, lists).is_empty() {
-                let team = if lists {
-                    LaneMask::only(lane)
-                } else {
-                    LaneMask::EMPTY
-                };
-                let entries = Entries {
-                    count: lists as u32,
-                    first: deal.list,
-                    step: 0,
-                };
-                self.enqueue(lanes, team, class, entries);
-            }
+            self.list_chunks(lanes, class, select(leads, deal.list, NONE));
             if leads & (deal.chunk != NONE) {
                 core.signal(class, deal.surplus, deal.announced);
             }
