@@ -33,14 +33,20 @@ impl Queue for VirtualArray {
     }
 
     #[inline(always)]
-    fn add(core: Core, class: u32, chunk: u32, number: u32, _before: u32) {
+    fn add(core: Core, class: u32, chunk: u32, number: u32) {
         core.words.store(pointer(core, class, number), chunk);
     }
 
     #[inline(always)]
-    fn add_first(core: Core, class: u32, chunk: u32, number: u32, _newest: u32) {
-        core.words.store(pointer(core, class, number), chunk);
+    fn newest(_core: Core, _class: u32) -> u32 {
+        NONE
     }
+
+    #[inline(always)]
+    fn publish(_core: Core, _class: u32, _chunks: (u32, u32), _before: u32) {}
+
+    #[inline(always)]
+    fn settle(_core: Core, _class: u32, _before: u32) {}
 
     #[inline(always)]
     fn progressed(core: Core, class: u32, chunk: u32, number: u32, all: bool) {

@@ -54,10 +54,8 @@ pub(crate) const HEAD_FRONT: usize = 256;
 pub(crate) const HEAD_BACK: usize = 512;
 /// Positions behind the back that there is room for.
 pub(crate) const HEAD_ROOM: usize = 768;
-/// Who adds a queue chunk holds this.
-pub(crate) const HEAD_LOCK: usize = 832;
-/// Number of the next queue chunk.
-pub(crate) const HEAD_NEXT: usize = 833;
+/// Number of the next queue chunk, and a bit that says whether somebody adds it.
+pub(crate) const HEAD_NEXT: usize = 832;
 /// Linked queue: the queue chunk at the front.
 pub(crate) const HEAD_FIRST: usize = 834;
 /// Linked queue: the queue chunk at the back.

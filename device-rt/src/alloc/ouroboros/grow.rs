@@ -2,7 +2,7 @@
 //! warp.
 
 use super::chunk::{QUEUE, STATE, state};
-use super::geometry::{HEAD_LOCK, HEAD_NEXT, HEAD_ROOM, NONE};
+use super::geometry::{HEAD_NEXT, HEAD_ROOM, NONE};
 use super::queue::{EVENTS, NEXT, NUMBER};
 use super::{Core, Ouroboros, Queue, Strategy};
 use crate::arch;
@@ -14,6 +14,9 @@ use warpheap_api::{HeapMemory, LaneMask, least, select};
 const LOOKS: u32 = 64;
 /// Nanoseconds between them. Whoever adds is as slow as the looks at its words make it.
 const PAUSE: u32 = 400;
+
+/// In the word of the next queue chunk's number: somebody adds it.
+const HELD: u32 = 1 << 31;
 
 /// What a team's leader wants of [`Ouroboros::grow`].
 #[derive(Clone, Copy)]
@@ -31,7 +34,7 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
     pub(super) fn grow(self, lanes: LaneMask, class: u32, wish: Wish) {
         let core = self.core;
         let lane = arch::lane();
-        let lock = core.geometry.head(class, HEAD_LOCK);
+        let lock = core.geometry.head(class, HEAD_NEXT);
         let room = core.geometry.head(class, HEAD_ROOM);
         let log = core.geometry.slots_log();
         // No more than a thousandth of the heap.
@@ -39,15 +42,13 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         let most = least(select(most == 0, 1, most), lanes.count());
         let (mut holds, mut number) = (false, 0);
         if wish.grow {
-            holds = core.words.compare_exchange(lock, 0, 1) == 0;
-            if holds {
-                // Who held it before may have written this.
-                core.words.acquire();
-                number = core.words.load(core.geometry.head(class, HEAD_NEXT));
-                if core.words.load(room) as i32 >= (most << log) as i32 {
-                    core.words.store(lock, 0);
-                    holds = false;
-                }
+            let there = core.words.load(room) as i32;
+            let old = core.words.fetch_or(lock, HELD);
+            number = old & !HELD;
+            holds = old & HELD == 0;
+            if holds & (there >= (most << log) as i32) {
+                core.words.store(lock, number);
+                holds = false;
             }
         }
         arch::warp_barrier(lanes);
@@ -81,22 +82,36 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         let numbers = u32::MAX >> log;
         let rank = lanes.rank(lane);
         let mine = (number + rank) & numbers;
-        let mut chunk = NONE;
-        if (rank < most) && Q::can_add(core, class, mine) {
+        let (mut before, mut chunk) = (NONE, NONE);
+        if holds {
+            before = Q::newest(core, class);
+        }
+        let can = Q::can_add(core, class, mine);
+        if rank < most {
             chunk = core.take_chunk(0);
         }
         // Those up to the first one that got none count.
-        let lacking = arch::ballot(lanes, (rank < most) & (chunk == NONE));
-        let valid = (chunk != NONE) & (lacking.is_empty() | (lane < lacking.first()));
+        let lacking = arch::ballot(lanes, (rank < most) & ((chunk == NONE) | !can));
+        let valid = (rank < most) & (lacking.is_empty() | (lane < lacking.first()));
         if (chunk != NONE) & !valid {
             core.give_chunk(chunk, 0);
         }
-        let added = arch::ballot(lanes, valid);
         let chunk = select(valid, chunk, NONE);
-        let before = last_lane(added.and(LaneMask::below(lane)), lane);
-        let before_chunk = arch::shuffle(lanes, chunk, before);
+        let added = arch::ballot(lanes, valid);
+        let after = added.after(lane);
+        let next = arch::shuffle(lanes, chunk, select(after.is_empty(), lane, after.first()));
         let newest = arch::shuffle(lanes, chunk, last_lane(added, lane));
         let oldest = arch::shuffle(lanes, chunk, select(added.is_empty(), lane, added.first()));
+        if valid {
+            let header = core.geometry.header(chunk);
+            core.words.store(header + EVENTS, 0);
+            core.words.store(header + NUMBER, mine);
+            core.words
+                .store(header + NEXT, select(after.is_empty(), NONE, next));
+            core.words
+                .store(header + STATE, state(class + 1 + QUEUE, 0));
+            Q::add(core, class, chunk, mine);
+        }
         let mut filler = 0;
         while filler < added.count() {
             // Valid lanes are the first ones.
@@ -104,32 +119,20 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
             core.empty_entries(fills, rank, lanes.count());
             filler += 1;
         }
-        if valid {
-            let header = core.geometry.header(chunk);
-            core.words.store(header + EVENTS, 0);
-            core.words.store(header + NUMBER, mine);
-            core.words.store(header + NEXT, NONE);
-            core.words
-                .store(header + STATE, state(class + 1 + QUEUE, 0));
-        }
-        core.words.release();
-        arch::warp_barrier(lanes);
-        if valid & (before != lane) {
-            Q::add(core, class, chunk, mine, before_chunk);
-        }
         core.words.release();
         arch::warp_barrier(lanes);
         if holds {
-            if !added.is_empty() {
-                Q::add_first(core, class, oldest, number, newest);
-                let end = number.wrapping_add(added.count());
-                let next = core.geometry.head(class, HEAD_NEXT);
-                core.words.store(next, end & numbers);
-                core.words.release();
+            let some = !added.is_empty();
+            if some {
+                Q::publish(core, class, (oldest, newest), before);
                 let room = core.geometry.head(class, HEAD_ROOM);
                 core.words.fetch_add(room, added.count() << log);
             }
-            core.words.store(core.geometry.head(class, HEAD_LOCK), 0);
+            let end = number.wrapping_add(added.count()) & numbers;
+            core.words.store(core.geometry.head(class, HEAD_NEXT), end);
+            if some {
+                Q::settle(core, class, before);
+            }
         }
         arch::warp_barrier(lanes);
     }

@@ -134,28 +134,43 @@ impl Queue for VirtualLinked {
     }
 
     #[inline(always)]
-    fn add(core: Core, _class: u32, chunk: u32, _number: u32, before: u32) {
-        core.words.store(core.geometry.header(before) + NEXT, chunk);
+    fn add(_core: Core, _class: u32, _chunk: u32, _number: u32) {}
+
+    #[inline(always)]
+    fn newest(core: Core, class: u32) -> u32 {
+        // Who added it released before the lock was open.
+        core.words.acquire();
+        core.words.load(core.geometry.head(class, HEAD_NEWEST))
     }
 
     #[inline(always)]
-    fn add_first(core: Core, class: u32, chunk: u32, _number: u32, newest: u32) {
-        let word = core.geometry.head(class, HEAD_NEWEST);
-        let before = core.words.load(word);
+    fn publish(core: Core, class: u32, chunks: (u32, u32), before: u32) {
+        let (oldest, newest) = chunks;
         if before == NONE {
-            core.words
-                .store(core.geometry.head(class, HEAD_FIRST), chunk);
-            core.words
-                .store(core.geometry.head(class, HEAD_LAST), chunk);
-            core.words.store(core.geometry.head(class, HEAD_OLD), chunk);
+            for word in [HEAD_FIRST, HEAD_LAST, HEAD_OLD] {
+                core.words.store(core.geometry.head(class, word), oldest);
+            }
         } else {
-            core.words.store(core.geometry.header(before) + NEXT, chunk);
+            let next = core.geometry.header(before) + NEXT;
+            core.words.store(next, oldest);
         }
+        let word = core.geometry.head(class, HEAD_NEWEST);
         core.words.store(word, newest);
         core.words.release();
-        // All of the one before may be done already.
-        core.move_along(class, HEAD_LAST, false);
-        core.move_front(class);
+    }
+
+    #[inline(always)]
+    fn settle(core: Core, class: u32, before: u32) {
+        let mut done = false;
+        if before != NONE {
+            let events = core.words.load(core.geometry.header(before) + EVENTS);
+            done = core.all_written(events);
+        }
+        // Whoever wrote the last entry found no chunk to go on to.
+        if done {
+            core.move_along(class, HEAD_LAST, false);
+            core.move_front(class);
+        }
     }
 
     #[inline(always)]

@@ -72,18 +72,42 @@ pub trait Queue: Copy + 'static {
     #[doc(hidden)]
     fn can_add(core: Core, class: u32, number: u32) -> bool;
 
-    /// Adds a queue chunk with this number behind `before`, which is being added as well.
+    /// Adds a queue chunk with this number. The caller's warp holds the queue's lock, and fills it.
     #[doc(hidden)]
-    fn add(core: Core, class: u32, chunk: u32, number: u32, before: u32);
+    fn add(core: Core, class: u32, chunk: u32, number: u32);
 
-    /// Adds a queue chunk with this number, and those that are linked to it up to `newest`. The caller
+    /// The queue chunk that was added last; [`NONE`] if there is none, or it does not matter. The caller
     /// holds the queue's lock.
     #[doc(hidden)]
-    fn add_first(core: Core, class: u32, chunk: u32, number: u32, newest: u32);
+    fn newest(core: Core, class: u32) -> u32;
+
+    /// Links queue chunks, the oldest and the newest of those that were added, behind `before`. The caller
+    /// holds the queue's lock.
+    #[doc(hidden)]
+    fn publish(core: Core, class: u32, chunks: (u32, u32), before: u32);
+
+    /// What is left to do for who added queue chunks behind `before`.
+    #[doc(hidden)]
+    fn settle(core: Core, class: u32, before: u32);
 
     /// All entries of a queue chunk were written, or written and taken.
     #[doc(hidden)]
     fn progressed(core: Core, class: u32, chunk: u32, number: u32, all: bool);
+}
+
+/// A queue chunk that was found, and its number.
+#[derive(Clone, Copy)]
+struct Known {
+    number: u32,
+    chunk: u32,
+}
+
+impl Known {
+    /// Nothing was looked for. Numbers have fewer bits.
+    const NOTHING: Known = Known {
+        number: NONE,
+        chunk: NONE,
+    };
 }
 
 impl Core {
@@ -117,11 +141,22 @@ impl Core {
     /// The word of a position; `usize::MAX` if its queue chunk was not found.
     #[inline(always)]
     fn slot<Q: Queue>(self, class: u32, position: u32, way: Way) -> usize {
+        let mut known = Known::NOTHING;
+        self.slot_near::<Q>(class, position, way, &mut known)
+    }
+
+    /// The same for who looked for a position before, which was likely in the same queue chunk.
+    #[inline(always)]
+    fn slot_near<Q: Queue>(self, class: u32, position: u32, way: Way, known: &mut Known) -> usize {
         if Q::VIRTUAL {
             let log = self.geometry.slots_log();
-            let chunk = Q::chunk_of(self, class, position >> log, way);
-            let word = self.entries(chunk) + (position & ((1 << log) - 1)) as usize;
-            if chunk < self.geometry.chunks {
+            let number = position >> log;
+            if number != known.number {
+                known.number = number;
+                known.chunk = Q::chunk_of(self, class, number, way);
+            }
+            let word = self.entries(known.chunk) + (position & ((1 << log) - 1)) as usize;
+            if known.chunk < self.geometry.chunks {
                 word
             } else {
                 usize::MAX
@@ -135,8 +170,14 @@ impl Core {
 
     /// Writes an entry to a position; whether it is there.
     #[inline(always)]
-    fn write_entry<Q: Queue>(self, class: u32, position: u32, entry: u32) -> bool {
-        let at = self.slot::<Q>(class, position, Way::Back);
+    fn write_entry<Q: Queue>(
+        self,
+        class: u32,
+        position: u32,
+        entry: u32,
+        known: &mut Known,
+    ) -> bool {
+        let at = self.slot_near::<Q>(class, position, Way::Back, known);
         let mut old = SKIPPED;
         if at != usize::MAX {
             old = self.words.compare_exchange(at, NONE, entry);
@@ -177,7 +218,8 @@ impl Core {
     #[inline(always)]
     pub(super) fn entries_taken<Q: Queue>(self, class: u32, position: u32, count: u32) {
         if Q::VIRTUAL {
-            self.count_events::<Q>(class, position, count, TAKEN);
+            let known = Known::NOTHING;
+            self.count_events::<Q>(class, position, count, TAKEN, known);
         } else {
             let room = self.geometry.head(class, HEAD_ROOM);
             self.words.fetch_add(room, count);
@@ -185,7 +227,14 @@ impl Core {
     }
 
     #[inline(always)]
-    fn count_events<Q: Queue>(self, class: u32, position: u32, count: u32, event: u32) {
+    fn count_events<Q: Queue>(
+        self,
+        class: u32,
+        position: u32,
+        count: u32,
+        event: u32,
+        known: Known,
+    ) {
         let log = self.geometry.slots_log();
         let (mut position, mut left) = (position, count);
         while left != 0 {
@@ -196,7 +245,10 @@ impl Core {
             } else {
                 Way::Front
             };
-            let chunk = Q::chunk_of(self, class, number, way);
+            let mut chunk = known.chunk;
+            if (number != known.number) | (chunk == NONE) {
+                chunk = Q::chunk_of(self, class, number, way);
+            }
             if chunk < self.geometry.chunks {
                 let at = self.geometry.header(chunk) + EVENTS;
                 let add = here * event;
@@ -279,11 +331,13 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         let position = arch::shuffle(lanes, position, source);
         let served = arch::shuffle(lanes, served as u32, source) != 0;
         let mut lost = 0;
+        let mut known = Known::NOTHING;
         if writes {
             let mut i = team.rank(lane);
             while i < entries.count {
                 let entry = entries.first.wrapping_add(i * entries.step);
-                let there = served && core.write_entry::<Q>(class, position.wrapping_add(i), entry);
+                let there = served
+                    && core.write_entry::<Q>(class, position.wrapping_add(i), entry, &mut known);
                 if !there {
                     S::keep(self, class, entry);
                     lost += 1;
@@ -298,7 +352,7 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
             sum = team_sum(lanes, team, lost);
         }
         if (lane == leader) & served & Q::VIRTUAL {
-            core.count_events::<Q>(class, position, entries.count, WRITTEN);
+            core.count_events::<Q>(class, position, entries.count, WRITTEN, known);
         }
         entries.count.wrapping_sub(sum)
     }
