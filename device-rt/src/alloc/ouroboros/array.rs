@@ -38,17 +38,6 @@ impl Queue for VirtualArray {
     }
 
     #[inline(always)]
-    fn newest(_core: Core, _class: u32) -> u32 {
-        NONE
-    }
-
-    #[inline(always)]
-    fn publish(_core: Core, _class: u32, _chunks: (u32, u32), _before: u32) {}
-
-    #[inline(always)]
-    fn settle(_core: Core, _class: u32, _before: u32) {}
-
-    #[inline(always)]
     fn progressed(core: Core, class: u32, chunk: u32, number: u32, all: bool) {
         if all {
             core.words.store(pointer(core, class, number), NONE);

@@ -10,8 +10,7 @@ use super::geometry::{HEAD_COUNT, NONE};
 use super::queue::Queue;
 use super::{Deal, Ouroboros, Strategy};
 use crate::arch;
-use crate::thread;
-use warpheap_api::{AllocError, HeapMemory, LaneMask, least, select};
+use warpheap_api::{HeapMemory, LaneMask, least, select};
 
 /// Queues hold chunks.
 #[derive(Clone, Copy, Debug)]
@@ -155,24 +154,9 @@ impl<Q: Queue> Ouroboros<Chunks, Q> {
     /// classes go back.
     #[inline(always)]
     fn any_pages(self, class: u32, wanted: u32) -> Deal {
-        let core = self.core;
-        let mut deal = Deal::NOTHING;
-        let there = core.wait_at_once(class, wanted);
-        if there != 0 {
-            let chunk = core.find_open(class, thread::index());
-            let mut got = 0;
-            if chunk != NONE {
-                let taken = core.take_pages(chunk, class, there);
-                got = taken.mask.count_ones();
-                deal = self.bits(class, chunk, taken);
-            }
-            if got != there {
-                let count = core.geometry.head(class, HEAD_COUNT);
-                core.words.fetch_add(count, there - got);
-            }
-        } else if !(self.some_idle() && self.close_idle()) & !core.coming(class) {
-            deal.kind = Deal::FAILED;
-            deal.base = AllocError::Exhausted.code();
+        let (some, mut deal) = self.open_pages(class, HEAD_COUNT, wanted);
+        if !(some || self.some_idle() && self.close_idle()) {
+            deal = self.nothing_left(class);
         }
         deal
     }

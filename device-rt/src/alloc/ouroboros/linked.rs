@@ -134,9 +134,6 @@ impl Queue for VirtualLinked {
     }
 
     #[inline(always)]
-    fn add(_core: Core, _class: u32, _chunk: u32, _number: u32) {}
-
-    #[inline(always)]
     fn newest(core: Core, class: u32) -> u32 {
         // Who added it released before the lock was open.
         core.words.acquire();

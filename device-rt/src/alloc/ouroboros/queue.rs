@@ -74,21 +74,27 @@ pub trait Queue: Copy + 'static {
 
     /// Adds a queue chunk with this number. The caller's warp holds the queue's lock, and fills it.
     #[doc(hidden)]
-    fn add(core: Core, class: u32, chunk: u32, number: u32);
+    #[inline(always)]
+    fn add(_core: Core, _class: u32, _chunk: u32, _number: u32) {}
 
     /// The queue chunk that was added last; [`NONE`] if there is none, or it does not matter. The caller
     /// holds the queue's lock.
     #[doc(hidden)]
-    fn newest(core: Core, class: u32) -> u32;
+    #[inline(always)]
+    fn newest(_core: Core, _class: u32) -> u32 {
+        NONE
+    }
 
     /// Links queue chunks, the oldest and the newest of those that were added, behind `before`. The caller
     /// holds the queue's lock.
     #[doc(hidden)]
-    fn publish(core: Core, class: u32, chunks: (u32, u32), before: u32);
+    #[inline(always)]
+    fn publish(_core: Core, _class: u32, _chunks: (u32, u32), _before: u32) {}
 
     /// What is left to do for who added queue chunks behind `before`.
     #[doc(hidden)]
-    fn settle(core: Core, class: u32, before: u32);
+    #[inline(always)]
+    fn settle(_core: Core, _class: u32, _before: u32) {}
 
     /// All entries of a queue chunk were written, or written and taken.
     #[doc(hidden)]
@@ -97,14 +103,14 @@ pub trait Queue: Copy + 'static {
 
 /// A queue chunk that was found, and its number.
 #[derive(Clone, Copy)]
-struct Known {
+pub(super) struct Known {
     number: u32,
     chunk: u32,
 }
 
 impl Known {
     /// Nothing was looked for. Numbers have fewer bits.
-    const NOTHING: Known = Known {
+    pub(super) const NOTHING: Known = Known {
         number: NONE,
         chunk: NONE,
     };
@@ -138,16 +144,10 @@ impl Core {
         self.give_chunk(chunk, 0);
     }
 
-    /// The word of a position; `usize::MAX` if its queue chunk was not found.
+    /// The word of a position; `usize::MAX` if its queue chunk was not found. Who looked for a position
+    /// before was likely told the same queue chunk.
     #[inline(always)]
-    fn slot<Q: Queue>(self, class: u32, position: u32, way: Way) -> usize {
-        let mut known = Known::NOTHING;
-        self.slot_near::<Q>(class, position, way, &mut known)
-    }
-
-    /// The same for who looked for a position before, which was likely in the same queue chunk.
-    #[inline(always)]
-    fn slot_near<Q: Queue>(self, class: u32, position: u32, way: Way, known: &mut Known) -> usize {
+    fn slot<Q: Queue>(self, class: u32, position: u32, way: Way, known: &mut Known) -> usize {
         if Q::VIRTUAL {
             let log = self.geometry.slots_log();
             let number = position >> log;
@@ -177,7 +177,7 @@ impl Core {
         entry: u32,
         known: &mut Known,
     ) -> bool {
-        let at = self.slot_near::<Q>(class, position, Way::Back, known);
+        let at = self.slot::<Q>(class, position, Way::Back, known);
         let mut old = SKIPPED;
         if at != usize::MAX {
             old = self.words.compare_exchange(at, NONE, entry);
@@ -192,8 +192,8 @@ impl Core {
     /// Takes the entry at a position that the caller alone reads; [`NONE`] if the caller left it, because
     /// it was not written in time.
     #[inline(always)]
-    pub(super) fn take_entry<Q: Queue>(self, class: u32, position: u32) -> u32 {
-        let at = self.slot::<Q>(class, position, Way::Front);
+    pub(super) fn take_entry<Q: Queue>(self, class: u32, position: u32, known: &mut Known) -> u32 {
+        let at = self.slot::<Q>(class, position, Way::Front, known);
         let mut entry = NONE;
         if at != usize::MAX {
             entry = self.words.exchange(at, NONE);
@@ -216,9 +216,14 @@ impl Core {
 
     /// The entries of `count` positions were taken, or left.
     #[inline(always)]
-    pub(super) fn entries_taken<Q: Queue>(self, class: u32, position: u32, count: u32) {
+    pub(super) fn entries_taken<Q: Queue>(
+        self,
+        class: u32,
+        position: u32,
+        count: u32,
+        known: Known,
+    ) {
         if Q::VIRTUAL {
-            let known = Known::NOTHING;
             self.count_events::<Q>(class, position, count, TAKEN, known);
         } else {
             let room = self.geometry.head(class, HEAD_ROOM);
@@ -273,6 +278,18 @@ pub(super) struct Entries {
     pub first: u32,
     /// From one entry to the next.
     pub step: u32,
+}
+
+impl Entries {
+    /// An entry of each lane of the team: this lane's is `entry`.
+    #[inline(always)]
+    pub(super) fn one_each(team: LaneMask, entry: u32) -> Self {
+        Entries {
+            count: team.count(),
+            first: entry,
+            step: 0,
+        }
+    }
 }
 
 impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {

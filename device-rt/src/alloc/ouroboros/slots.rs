@@ -7,7 +7,7 @@
 
 use super::chunk::{LISTED, STATE, count_of, tag_of};
 use super::geometry::{HEAD_COUNT, HEAD_ENTRIES, HEAD_FRONT, HEAD_SLOTS, NONE, SLOTS};
-use super::queue::{Entries, Queue};
+use super::queue::{Entries, Known, Queue};
 use super::{Chunks, Deal, Ouroboros, Strategy};
 use crate::arch;
 use crate::thread;
@@ -94,7 +94,8 @@ impl<Q: Queue> Ouroboros<Chunks, Q> {
             list = self.put(at, old, chunk);
             if list != chunk {
                 list = self.unlist(class, list);
-                if list == NONE {
+                let entries = core.words.load(core.geometry.head(class, HEAD_ENTRIES));
+                if (list == NONE) & (entries as i32 > SLOTS as i32) {
                     list = self.sift(class);
                 }
             }
@@ -102,8 +103,8 @@ impl<Q: Queue> Ouroboros<Chunks, Q> {
         list
     }
 
-    /// Takes an entry out of the queue that may be one of a chunk that was given back, so that there are no
-    /// more of these than chunks. The entry if it goes back into the queue.
+    /// Takes an entry out of the queue that may be one of a chunk that was given back, so that these do not
+    /// pile up. The entry if it goes back into the queue.
     #[inline(always)]
     fn sift(self, class: u32) -> u32 {
         let chunk = self.pop(class);
@@ -153,8 +154,9 @@ impl<Q: Queue> Ouroboros<Chunks, Q> {
         if core.words.load(entries) as i32 > 0 && core.take_of(entries, 1) != 0 {
             let front = core.geometry.head(class, HEAD_FRONT);
             let position = core.words.fetch_add(front, 1);
-            entry = core.take_entry::<Q>(class, position);
-            core.entries_taken::<Q>(class, position, 1);
+            let mut known = Known::NOTHING;
+            entry = core.take_entry::<Q>(class, position, &mut known);
+            core.entries_taken::<Q>(class, position, 1, known);
             if entry == NONE {
                 // Who writes it finds the mark, and does not count it.
                 core.words.fetch_add(entries, 1);
@@ -172,12 +174,7 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         if !arch::ballot(lanes, lists).is_empty() {
             let team = arch::match_any(lanes, select(lists, class, u32::MAX));
             let team = if lists { team } else { LaneMask::EMPTY };
-            let entries = Entries {
-                count: team.count(),
-                first: chunk,
-                step: 0,
-            };
-            let written = self.enqueue(lanes, team, class, entries);
+            let written = self.enqueue(lanes, team, class, Entries::one_each(team, chunk));
             if (arch::lane() == team.first()) & (written != 0) {
                 let entries = self.core.geometry.head(class, HEAD_ENTRIES);
                 self.core.words.fetch_add(entries, written);

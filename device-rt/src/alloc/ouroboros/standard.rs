@@ -24,19 +24,5 @@ impl Queue for Standard {
     }
 
     #[inline(always)]
-    fn add(_core: Core, _class: u32, _chunk: u32, _number: u32) {}
-
-    #[inline(always)]
-    fn newest(_core: Core, _class: u32) -> u32 {
-        NONE
-    }
-
-    #[inline(always)]
-    fn publish(_core: Core, _class: u32, _chunks: (u32, u32), _before: u32) {}
-
-    #[inline(always)]
-    fn settle(_core: Core, _class: u32, _before: u32) {}
-
-    #[inline(always)]
     fn progressed(_core: Core, _class: u32, _chunk: u32, _number: u32, _all: bool) {}
 }
