@@ -177,6 +177,14 @@ pub fn acquire() {
     release();
 }
 
+/// Lets other lanes run for about this time, where the device can. For loops that wait for a word: looks without
+/// a pause keep those away who would change it.
+#[inline(always)]
+pub fn pause(nanoseconds: u32) {
+    // SAFETY: no preconditions.
+    unsafe { asm!("nanosleep.u32 {time};", time = in(reg32) nanoseconds, options(nostack)) };
+}
+
 /// The multiprocessor's clock, the low word, read once `known` is known: it goes on by one each cycle,
 /// and is not that of another multiprocessor.
 #[inline(always)]

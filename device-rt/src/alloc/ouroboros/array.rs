@@ -33,12 +33,7 @@ impl Queue for VirtualArray {
     }
 
     #[inline(always)]
-    fn add(core: Core, class: u32, chunk: u32, number: u32, _before: u32) {
-        core.words.store(pointer(core, class, number), chunk);
-    }
-
-    #[inline(always)]
-    fn add_first(core: Core, class: u32, chunk: u32, number: u32, _newest: u32) {
+    fn add(core: Core, class: u32, chunk: u32, number: u32) {
         core.words.store(pointer(core, class, number), chunk);
     }
 

@@ -3,8 +3,8 @@
 //! | word of the header | content |
 //! |---|---|
 //! | 0 | use: 0 for none, class + 1, class + 1 + 128 for a queue chunk; below it 16 bits, how many pages the bits say are free and nobody has reserved |
-//! | 1 | whether the chunk is in its class's queue; of a queue chunk, entries written and taken |
-//! | 2, 3 | of a queue chunk: its number in the queue, the next one |
+//! | 1, 2, 3 | of a queue chunk: entries written and taken, its number in the queue, the next one |
+//! | 4 | whether the chunk is in its class's queue or in a slot; who sets it may be late, so no other use shares it |
 //! | 16.. | a bit for each page, set if it is free |
 //!
 //! Use and count share a word, so that who reserves pages knows of which class they are, and a chunk
@@ -18,7 +18,7 @@ use warpheap_api::{HeapMemory, least, select};
 /// Word of the header: use and count.
 pub(crate) const STATE: usize = 0;
 /// Word of the header: whether it is in the queue.
-pub(super) const LISTED: usize = 1;
+pub(super) const LISTED: usize = 4;
 /// Bits of the count.
 const COUNT_BITS: u32 = 16;
 /// Added to the use of queue chunks.
@@ -155,12 +155,18 @@ impl Core {
         count_of(old) + pages == self.geometry.pages(class)
     }
 
+    /// Makes a chunk of this class nobody's if it is wholly free; then it is to be given back.
+    #[inline(always)]
+    pub(super) fn leave_chunk(self, chunk: u32, class: u32) -> bool {
+        let at = self.geometry.header(chunk) + STATE;
+        let free = state(class + 1, self.geometry.pages(class));
+        self.words.compare_exchange(at, free, 0) == free
+    }
+
     /// Gives a chunk of this class back to the manager if it is wholly free.
     #[inline(always)]
     pub(super) fn close_chunk(self, chunk: u32, class: u32) -> bool {
-        let at = self.geometry.header(chunk) + STATE;
-        let free = state(class + 1, self.geometry.pages(class));
-        let closed = self.words.compare_exchange(at, free, 0) == free;
+        let closed = self.leave_chunk(chunk, class);
         if closed {
             self.give_chunk(chunk, self.geometry.units_log(class));
         }

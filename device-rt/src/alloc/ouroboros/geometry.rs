@@ -42,16 +42,20 @@ pub(crate) const HEAD_EXPECTED: usize = 64;
 pub(crate) const HEAD_RESERVED: usize = 65;
 /// Pages of which the chunks' bits say that they are free, where pages are usually in the queue.
 pub(crate) const HEAD_SPILLED: usize = 66;
+/// Entries of a queue of chunks.
+pub(crate) const HEAD_ENTRIES: usize = 384;
+/// First of the [`SLOTS`] of a queue of chunks: a chunk's number and one, or 0.
+pub(crate) const HEAD_SLOTS: usize = 576;
+/// Chunks of a class that warps take pages from at the same time.
+pub(crate) const SLOTS: u32 = 64;
 /// Position of the queue's front.
 pub(crate) const HEAD_FRONT: usize = 256;
 /// Position of the queue's back.
 pub(crate) const HEAD_BACK: usize = 512;
 /// Positions behind the back that there is room for.
 pub(crate) const HEAD_ROOM: usize = 768;
-/// Who adds a queue chunk holds this.
-pub(crate) const HEAD_LOCK: usize = 832;
-/// Number of the next queue chunk.
-pub(crate) const HEAD_NEXT: usize = 833;
+/// Number of the next queue chunk, and a bit that says whether somebody adds it.
+pub(crate) const HEAD_NEXT: usize = 832;
 /// Linked queue: the queue chunk at the front.
 pub(crate) const HEAD_FIRST: usize = 834;
 /// Linked queue: the queue chunk at the back.

@@ -1,122 +1,162 @@
 //! Adding queue chunks to virtualised queues (§5.1): under a lock that is only tried, by all lanes of a
-//! team.
+//! warp.
 
 use super::chunk::{QUEUE, STATE, state};
-use super::geometry::{HEAD_LOCK, HEAD_NEXT, HEAD_ROOM, NONE};
+use super::geometry::{HEAD_NEXT, HEAD_ROOM, NONE};
 use super::queue::{EVENTS, NEXT, NUMBER};
-use super::{Ouroboros, Queue, Strategy};
+use super::{Core, Ouroboros, Queue, Strategy};
 use crate::arch;
 use crate::sync::last_lane;
 use crate::thread;
 use warpheap_api::{HeapMemory, LaneMask, least, select};
 
-/// Looks at a queue that another team adds chunks to.
+/// Looks at a queue that another warp adds chunks to.
 const LOOKS: u32 = 64;
+/// Nanoseconds between them. Whoever adds is as slow as the looks at its words make it.
+const PAUSE: u32 = 400;
+
+/// In the word of the next queue chunk's number: somebody adds it.
+const HELD: u32 = 1 << 31;
+
+/// What a team's leader wants of [`Ouroboros::grow`].
+#[derive(Clone, Copy)]
+pub(super) struct Wish {
+    /// Whether it wants anything.
+    pub grow: bool,
+    /// Room that it cannot do without.
+    pub room: u32,
+}
 
 impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
     /// Adds queue chunks for teams whose leaders want it: the more, the larger the launch, since they are
-    /// added one team at a time.
+    /// added by one warp at a time.
     #[inline(always)]
-    pub(super) fn grow(
-        self,
-        lanes: LaneMask,
-        team: LaneMask,
-        class: u32,
-        wants: bool,
-        count: u32,
-        served: bool,
-    ) {
+    pub(super) fn grow(self, lanes: LaneMask, class: u32, wish: Wish) {
         let core = self.core;
         let lane = arch::lane();
-        let lock = core.geometry.head(class, HEAD_LOCK);
+        let lock = core.geometry.head(class, HEAD_NEXT);
         let room = core.geometry.head(class, HEAD_ROOM);
-        let next = core.geometry.head(class, HEAD_NEXT);
         let log = core.geometry.slots_log();
-        let (slots, numbers) = (1u32 << log, u32::MAX >> log);
-        let most = least(thread::count() >> (log + 2), lanes.count());
-        let most = select(most == 0, 1, most);
+        // No more than a thousandth of the heap.
+        let most = least(thread::count() >> (log + 2), core.geometry.chunks >> 10);
+        let most = least(select(most == 0, 1, most), lanes.count());
         let (mut holds, mut number) = (false, 0);
-        if wants {
-            holds = core.words.compare_exchange(lock, 0, 1) == 0;
-            if holds {
-                // Who held it before may have written this.
-                core.words.acquire();
-                number = core.words.load(next);
-                if core.words.load(room) as i32 >= (most * slots) as i32 {
-                    core.words.store(lock, 0);
-                    holds = false;
-                }
-            } else if !served {
-                let mut looks = 0;
-                while (looks < LOOKS) & ((core.words.load(room) as i32) < count as i32) {
-                    looks += 1;
-                }
+        if wish.grow {
+            let there = core.words.load(room) as i32;
+            let old = core.words.fetch_or(lock, HELD);
+            number = old & !HELD;
+            holds = old & HELD == 0;
+            if holds & (there >= (most << log) as i32) {
+                core.words.store(lock, number);
+                holds = false;
             }
         }
         arch::warp_barrier(lanes);
-        let helps = team.contains(lane);
-        let leader = select(helps, team.first(), lane);
-        let holds_team = arch::shuffle(lanes, holds as u32, leader) != 0;
-        let number = arch::shuffle(lanes, number, leader);
-        // Each lane of the team takes a chunk.
-        let rank = team.rank(lane);
+        let mut holders = arch::ballot(lanes, holds);
+        if holders.is_empty() {
+            if wish.room != 0 {
+                let mut looks = 0;
+                while (looks < LOOKS) & ((core.words.load(room) as i32) < wish.room as i32) {
+                    arch::pause(PAUSE);
+                    looks += 1;
+                }
+            }
+            arch::warp_barrier(lanes);
+        }
+        while !holders.is_empty() {
+            let holder = holders.first();
+            let class = arch::shuffle(lanes, class, holder);
+            let number = arch::shuffle(lanes, number, holder);
+            self.add_chunks(lanes, class, number, most, lane == holder);
+            holders = holders.without(LaneMask::only(holder));
+        }
+    }
+
+    /// Adds up to `most` queue chunks from this number on, of which each lane takes one. The lane that
+    /// `holds` the queue's lock lets it go.
+    #[inline(always)]
+    fn add_chunks(self, lanes: LaneMask, class: u32, number: u32, most: u32, holds: bool) {
+        let core = self.core;
+        let lane = arch::lane();
+        let log = core.geometry.slots_log();
+        let numbers = u32::MAX >> log;
+        let rank = lanes.rank(lane);
         let mine = (number + rank) & numbers;
-        let mut chunk = NONE;
-        let tries = helps & holds_team & (rank < most);
-        if tries && Q::can_add(core, class, mine) {
+        let (mut before, mut chunk) = (NONE, NONE);
+        if holds {
+            before = Q::newest(core, class);
+        }
+        let can = Q::can_add(core, class, mine);
+        if rank < most {
             chunk = core.take_chunk(0);
         }
         // Those up to the first one that got none count.
-        let lacking = arch::ballot(lanes, tries & (chunk == NONE)).and(team);
-        let valid = (chunk != NONE) & (lacking.is_empty() | (lane < lacking.first()));
+        let lacking = arch::ballot(lanes, (rank < most) & ((chunk == NONE) | !can));
+        let valid = (rank < most) & (lacking.is_empty() | (lane < lacking.first()));
         if (chunk != NONE) & !valid {
             core.give_chunk(chunk, 0);
         }
-        let added = arch::ballot(lanes, valid).and(team);
         let chunk = select(valid, chunk, NONE);
-        let before = last_lane(added.and(LaneMask::below(lane)), lane);
-        let before_chunk = arch::shuffle(lanes, chunk, before);
+        let added = arch::ballot(lanes, valid);
+        let after = added.after(lane);
+        let next = arch::shuffle(lanes, chunk, select(after.is_empty(), lane, after.first()));
         let newest = arch::shuffle(lanes, chunk, last_lane(added, lane));
-        let mut filler = select(added.is_empty(), lane, added.first());
-        let mut i = 0;
-        while i < most {
-            let fills = arch::shuffle(lanes, chunk, filler);
-            if fills != NONE {
-                let first = core.entries(fills);
-                let mut at = rank;
-                while at < slots {
-                    core.words.write(first + at as usize, NONE);
-                    at += team.count();
-                }
-            }
-            let after = added.after(filler);
-            filler = select(after.is_empty(), filler, after.first());
-            i += 1;
-        }
+        let oldest = arch::shuffle(lanes, chunk, select(added.is_empty(), lane, added.first()));
         if valid {
             let header = core.geometry.header(chunk);
             core.words.store(header + EVENTS, 0);
             core.words.store(header + NUMBER, mine);
-            core.words.store(header + NEXT, NONE);
+            core.words
+                .store(header + NEXT, select(after.is_empty(), NONE, next));
             core.words
                 .store(header + STATE, state(class + 1 + QUEUE, 0));
+            Q::add(core, class, chunk, mine);
         }
-        core.words.release();
-        arch::warp_barrier(lanes);
-        if valid & (before != lane) {
-            Q::add(core, class, chunk, mine, before_chunk);
+        let mut filler = 0;
+        while filler < added.count() {
+            // Valid lanes are the first ones.
+            let fills = arch::shuffle(lanes, chunk, crate::bits::nth_lane(lanes, filler));
+            core.empty_entries(fills, rank, lanes.count());
+            filler += 1;
         }
         core.words.release();
         arch::warp_barrier(lanes);
         if holds {
-            if valid {
-                Q::add_first(core, class, chunk, mine, newest);
-                let end = number.wrapping_add(added.count());
-                core.words.store(next, end & numbers);
-                core.words.release();
+            let some = !added.is_empty();
+            if some {
+                Q::publish(core, class, (oldest, newest), before);
+                let room = core.geometry.head(class, HEAD_ROOM);
                 core.words.fetch_add(room, added.count() << log);
             }
-            core.words.store(lock, 0);
+            let end = number.wrapping_add(added.count()) & numbers;
+            core.words.store(core.geometry.head(class, HEAD_NEXT), end);
+            if some {
+                Q::settle(core, class, before);
+            }
+        }
+        arch::warp_barrier(lanes);
+    }
+}
+
+impl Core {
+    /// Empties the places of a queue chunk: what lane `rank` of `count` does for it.
+    #[inline(always)]
+    fn empty_entries(self, chunk: u32, rank: u32, count: u32) {
+        let first = self.entries(chunk);
+        let slots = 1u32 << self.geometry.slots_log();
+        let mut at = rank;
+        // Stores that do not wait for a comparison each: the queue waits for the last one.
+        while at + 7 * count < slots {
+            let mut i = 0;
+            while i < 8 {
+                self.words.write(first + (at + i * count) as usize, NONE);
+                i += 1;
+            }
+            at += 8 * count;
+        }
+        while at < slots {
+            self.words.write(first + at as usize, NONE);
+            at += count;
         }
     }
 }

@@ -15,9 +15,6 @@ use warpheap_api::{HeapMemory, select};
 /// Most steps of a loop through queue chunks that belong to the caller in part.
 const STEPS: u32 = 1 << 14;
 
-/// As many for a look that may be in vain.
-const FEW_STEPS: u32 = 16;
-
 /// Entries lie in queue chunks that are linked.
 #[derive(Clone, Copy, Debug)]
 pub struct VirtualLinked;
@@ -104,7 +101,6 @@ impl Queue for VirtualLinked {
     #[inline(always)]
     fn chunk_of(core: Core, class: u32, number: u32, way: Way) -> u32 {
         let back = way == Way::Back;
-        let most = select(way == Way::Glance, FEW_STEPS, STEPS);
         let log = core.geometry.slots_log();
         let usual = core
             .geometry
@@ -114,16 +110,14 @@ impl Queue for VirtualLinked {
         let mut found = NONE;
         let mut steps = 0;
         let mut going = chunk < core.geometry.chunks;
-        while going & (steps < most) {
+        while going & (steps < STEPS) {
             let (here, is) = core.number(class, chunk);
+            // Needed or not: it is on the way with the others.
+            let next = core.words.load(core.geometry.header(chunk) + NEXT);
             // Numbers have as many bits as positions leave.
             let ahead = (number.wrapping_sub(here) << log) as i32;
             found = select(is & (ahead == 0), chunk, NONE);
-            if is & (ahead > 0) {
-                chunk = core.words.load(core.geometry.header(chunk) + NEXT);
-            } else {
-                chunk = NONE;
-            }
+            chunk = select(is & (ahead > 0), next, NONE);
             if (found == NONE) & (chunk >= core.geometry.chunks) {
                 // The way was lost, or led past it.
                 chunk = core.words.load(oldest);
@@ -140,28 +134,40 @@ impl Queue for VirtualLinked {
     }
 
     #[inline(always)]
-    fn add(core: Core, _class: u32, chunk: u32, _number: u32, before: u32) {
-        core.words.store(core.geometry.header(before) + NEXT, chunk);
+    fn newest(core: Core, class: u32) -> u32 {
+        // Who added it released before the lock was open.
+        core.words.acquire();
+        core.words.load(core.geometry.head(class, HEAD_NEWEST))
     }
 
     #[inline(always)]
-    fn add_first(core: Core, class: u32, chunk: u32, _number: u32, newest: u32) {
-        let word = core.geometry.head(class, HEAD_NEWEST);
-        let before = core.words.load(word);
+    fn publish(core: Core, class: u32, chunks: (u32, u32), before: u32) {
+        let (oldest, newest) = chunks;
         if before == NONE {
-            core.words
-                .store(core.geometry.head(class, HEAD_FIRST), chunk);
-            core.words
-                .store(core.geometry.head(class, HEAD_LAST), chunk);
-            core.words.store(core.geometry.head(class, HEAD_OLD), chunk);
+            for word in [HEAD_FIRST, HEAD_LAST, HEAD_OLD] {
+                core.words.store(core.geometry.head(class, word), oldest);
+            }
         } else {
-            core.words.store(core.geometry.header(before) + NEXT, chunk);
+            let next = core.geometry.header(before) + NEXT;
+            core.words.store(next, oldest);
         }
+        let word = core.geometry.head(class, HEAD_NEWEST);
         core.words.store(word, newest);
         core.words.release();
-        // All of the one before may be done already.
-        core.move_along(class, HEAD_LAST, false);
-        core.move_front(class);
+    }
+
+    #[inline(always)]
+    fn settle(core: Core, class: u32, before: u32) {
+        let mut done = false;
+        if before != NONE {
+            let events = core.words.load(core.geometry.header(before) + EVENTS);
+            done = core.all_written(events);
+        }
+        // Whoever wrote the last entry found no chunk to go on to.
+        if done {
+            core.move_along(class, HEAD_LAST, false);
+            core.move_front(class);
+        }
     }
 
     #[inline(always)]

@@ -16,10 +16,15 @@ impl Core {
         let units = 1 << units_log;
         let free = self.geometry.manager(HEAD_FREE);
         let mut found = NONE;
-        // The count keeps those away who would look in vain.
-        if self.words.fetch_sub(free, units) as i32 >= units as i32 {
+        // The count keeps those away who would look in vain; the ticket does not wait for it.
+        let before = self.words.fetch_sub(free, units) as i32;
+        let mut ticket = 0;
+        if units_log == 0 {
+            ticket = self.words.fetch_add(self.geometry.manager(HEAD_TICKET), 1);
+        }
+        if before >= units as i32 {
             found = if units_log == 0 {
-                self.find_one()
+                self.find_one(ticket)
             } else {
                 self.find_row(units_log)
             };
@@ -33,15 +38,26 @@ impl Core {
     /// Gives a chunk back.
     #[inline(always)]
     pub(super) fn give_chunk(self, chunk: u32, units_log: u32) {
+        self.give_bits(chunk, units_log);
+        self.count_given(1, units_log);
+    }
+
+    /// The first half of giving a chunk back; [`count_given`](Self::count_given) follows.
+    #[inline(always)]
+    pub(super) fn give_bits(self, chunk: u32, units_log: u32) {
         self.clear(chunk, units_log, u32::MAX);
+    }
+
+    /// Counts chunks whose bits were given back.
+    #[inline(always)]
+    pub(super) fn count_given(self, chunks: u32, units_log: u32) {
         let free = self.geometry.manager(HEAD_FREE);
-        self.words.fetch_add(free, 1 << units_log);
+        self.words.fetch_add(free, chunks << units_log);
     }
 
     #[inline(always)]
-    fn find_one(self) -> u32 {
-        let ticket = self.geometry.manager(HEAD_TICKET);
-        let first = self.words.fetch_add(ticket, 1) % self.geometry.chunks;
+    fn find_one(self, ticket: u32) -> u32 {
+        let first = ticket % self.geometry.chunks;
         let words = self.geometry.taken_words();
         let (mut word, mut bit) = (first >> 5, first & 31);
         // The first one is usually free, so reaching for it is as good as a look.

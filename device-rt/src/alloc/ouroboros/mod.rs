@@ -15,6 +15,7 @@
 //! | `queue`, `grow` | what the queues share: writing and taking entries, adding queue chunks |
 //! | `standard`, `array`, `linked` | the three queues |
 //! | `pages`, `chunks` | what the queues manage |
+//! | `slots` | chunks between their queue and requests |
 //! | `mixed` | instances of different kinds in one heap |
 //!
 //! What differs from the paper: the lanes of a warp that ask for the same page size act as one; a
@@ -34,6 +35,7 @@ mod pages;
 mod queue;
 mod semaphore;
 mod serve;
+mod slots;
 mod standard;
 
 pub use array::VirtualArray;

@@ -6,11 +6,10 @@
 //! has all of its pages back, which then goes to the manager.
 
 use super::geometry::{HEAD_COUNT, HEAD_FRONT, HEAD_SPILLED, NONE};
-use super::queue::{Entries, Queue};
+use super::queue::{Entries, Known, Queue};
 use super::{Deal, Ouroboros, Strategy};
 use crate::arch;
-use crate::thread;
-use warpheap_api::{AllocError, HeapMemory, LaneMask, least, select};
+use warpheap_api::{HeapMemory, LaneMask, least, select};
 
 /// Pages that a request takes from other sizes' queues before it is served or gives up.
 const MOST_DRAINED: u32 = 1 << 14;
@@ -71,12 +70,7 @@ impl Strategy for Pages {
     ) {
         let team = arch::match_any(lanes, select(live, class, u32::MAX));
         let team = if live { team } else { LaneMask::EMPTY };
-        let entries = Entries {
-            count: team.count(),
-            first: granule,
-            step: 0,
-        };
-        let written = heap.enqueue(lanes, team, class, entries);
+        let written = heap.enqueue(lanes, team, class, Entries::one_each(team, granule));
         if arch::lane() == team.first() {
             heap.core.signal(class, written, 0);
         }
@@ -113,21 +107,8 @@ impl<Q: Queue> Ouroboros<Pages, Q> {
     #[inline(always)]
     fn spilled(self, class: u32, wanted: u32) -> Deal {
         let core = self.core;
-        let spilled = core.geometry.head(class, HEAD_SPILLED);
-        let mut deal = Deal::NOTHING;
-        let there = core.take_of(spilled, wanted);
-        if there != 0 {
-            let chunk = core.find_open(class, thread::index());
-            let mut got = 0;
-            if chunk != NONE {
-                let taken = core.take_pages(chunk, class, there);
-                got = taken.mask.count_ones();
-                deal = self.bits(class, chunk, taken);
-            }
-            if got != there {
-                core.words.fetch_add(spilled, there - got);
-            }
-        } else if !self.drain(class, core.geometry.units_log(class) != 0) {
+        let (some, mut deal) = self.open_pages(class, HEAD_SPILLED, wanted);
+        if !some && !self.drain(class, core.geometry.units_log(class) != 0) {
             deal = self.nothing_left(class);
         }
         deal
@@ -153,9 +134,11 @@ impl<Q: Queue> Ouroboros<Pages, Q> {
                 left -= there;
                 let front = core.geometry.head(other, HEAD_FRONT);
                 let position = core.words.fetch_add(front, there);
+                let mut known = Known::NOTHING;
                 let mut i = 0;
                 while i < there {
-                    let page = core.take_entry::<Q>(other, position.wrapping_add(i));
+                    let at = position.wrapping_add(i);
+                    let page = core.take_entry::<Q>(other, at, &mut known);
                     if page == NONE {
                         core.words.fetch_add(count, 1);
                     } else {
@@ -163,22 +146,9 @@ impl<Q: Queue> Ouroboros<Pages, Q> {
                     }
                     i += 1;
                 }
-                core.entries_taken::<Q>(other, position, there);
+                core.entries_taken::<Q>(other, position, there, known);
             }
         }
         closed
-    }
-
-    /// The answer where no page was found.
-    #[inline(always)]
-    fn nothing_left(self, class: u32) -> Deal {
-        let mut deal = Deal::NOTHING;
-        let core = self.core;
-        // Pages that others are about to bring, or put back.
-        if !core.coming(class) {
-            deal.kind = Deal::FAILED;
-            deal.base = AllocError::Exhausted.code();
-        }
-        deal
     }
 }

@@ -12,8 +12,9 @@
 //! | [`VirtualArray`](super::VirtualArray) | queue chunks, found through a ring of chunk numbers | a queue chunk |
 //! | [`VirtualLinked`](super::VirtualLinked) | queue chunks that are linked | a queue chunk |
 
-use super::chunk::STATE;
+use super::chunk::{LISTED, STATE};
 use super::geometry::{HEAD_BACK, HEAD_ROOM, NONE};
+use super::grow::Wish;
 use super::{Core, Ouroboros, Strategy};
 use crate::arch;
 use warpheap_api::{HeapMemory, LaneMask, least, select};
@@ -27,6 +28,8 @@ pub(crate) const EVENTS: usize = 1;
 pub(crate) const NUMBER: usize = 2;
 /// Word of a queue chunk's header: the next one.
 pub(super) const NEXT: usize = 3;
+// Who lists a chunk may be late: the chunk may be a queue's by now.
+const _: () = assert!(LISTED != EVENTS && LISTED != NUMBER && LISTED != NEXT);
 /// One entry written.
 const WRITTEN: u32 = 1;
 /// One entry taken.
@@ -45,8 +48,6 @@ pub enum Way {
     Front = 0,
     /// From the back, by who has a position in it.
     Back = 1,
-    /// From the front, by anybody, who does not insist.
-    Glance = 2,
 }
 
 /// Where a queue keeps its entries.
@@ -63,8 +64,7 @@ pub trait Queue: Copy + 'static {
     #[doc(hidden)]
     const VIRTUAL: bool;
 
-    /// The queue chunk with this number; [`NONE`] if it was not found. Who has a position in it finds
-    /// it; for others the answer may be an old one.
+    /// The queue chunk with this number, in which the caller has a position; [`NONE`] if it was not found.
     #[doc(hidden)]
     fn chunk_of(core: Core, class: u32, number: u32, way: Way) -> u32;
 
@@ -72,18 +72,48 @@ pub trait Queue: Copy + 'static {
     #[doc(hidden)]
     fn can_add(core: Core, class: u32, number: u32) -> bool;
 
-    /// Adds a queue chunk with this number behind `before`, which is being added as well.
+    /// Adds a queue chunk with this number. The caller's warp holds the queue's lock, and fills it.
     #[doc(hidden)]
-    fn add(core: Core, class: u32, chunk: u32, number: u32, before: u32);
+    #[inline(always)]
+    fn add(_core: Core, _class: u32, _chunk: u32, _number: u32) {}
 
-    /// Adds a queue chunk with this number, and those that are linked to it up to `newest`. The caller
+    /// The queue chunk that was added last; [`NONE`] if there is none, or it does not matter. The caller
     /// holds the queue's lock.
     #[doc(hidden)]
-    fn add_first(core: Core, class: u32, chunk: u32, number: u32, newest: u32);
+    #[inline(always)]
+    fn newest(_core: Core, _class: u32) -> u32 {
+        NONE
+    }
+
+    /// Links queue chunks, the oldest and the newest of those that were added, behind `before`. The caller
+    /// holds the queue's lock.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn publish(_core: Core, _class: u32, _chunks: (u32, u32), _before: u32) {}
+
+    /// What is left to do for who added queue chunks behind `before`.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn settle(_core: Core, _class: u32, _before: u32) {}
 
     /// All entries of a queue chunk were written, or written and taken.
     #[doc(hidden)]
     fn progressed(core: Core, class: u32, chunk: u32, number: u32, all: bool);
+}
+
+/// A queue chunk that was found, and its number.
+#[derive(Clone, Copy)]
+pub(super) struct Known {
+    number: u32,
+    chunk: u32,
+}
+
+impl Known {
+    /// Nothing was looked for. Numbers have fewer bits.
+    pub(super) const NOTHING: Known = Known {
+        number: NONE,
+        chunk: NONE,
+    };
 }
 
 impl Core {
@@ -114,14 +144,19 @@ impl Core {
         self.give_chunk(chunk, 0);
     }
 
-    /// The word of a position; `usize::MAX` if its queue chunk was not found.
+    /// The word of a position; `usize::MAX` if its queue chunk was not found. Who looked for a position
+    /// before was likely told the same queue chunk.
     #[inline(always)]
-    fn slot<Q: Queue>(self, class: u32, position: u32, way: Way) -> usize {
+    fn slot<Q: Queue>(self, class: u32, position: u32, way: Way, known: &mut Known) -> usize {
         if Q::VIRTUAL {
             let log = self.geometry.slots_log();
-            let chunk = Q::chunk_of(self, class, position >> log, way);
-            let word = self.entries(chunk) + (position & ((1 << log) - 1)) as usize;
-            if chunk < self.geometry.chunks {
+            let number = position >> log;
+            if number != known.number {
+                known.number = number;
+                known.chunk = Q::chunk_of(self, class, number, way);
+            }
+            let word = self.entries(known.chunk) + (position & ((1 << log) - 1)) as usize;
+            if known.chunk < self.geometry.chunks {
                 word
             } else {
                 usize::MAX
@@ -133,21 +168,16 @@ impl Core {
         }
     }
 
-    /// The entry at a position as it seems; [`NONE`] if there is none.
-    #[inline(always)]
-    pub(super) fn peek<Q: Queue>(self, class: u32, position: u32) -> u32 {
-        let at = self.slot::<Q>(class, position, Way::Glance);
-        if at == usize::MAX {
-            NONE
-        } else {
-            self.words.load(at)
-        }
-    }
-
     /// Writes an entry to a position; whether it is there.
     #[inline(always)]
-    fn write_entry<Q: Queue>(self, class: u32, position: u32, entry: u32) -> bool {
-        let at = self.slot::<Q>(class, position, Way::Back);
+    fn write_entry<Q: Queue>(
+        self,
+        class: u32,
+        position: u32,
+        entry: u32,
+        known: &mut Known,
+    ) -> bool {
+        let at = self.slot::<Q>(class, position, Way::Back, known);
         let mut old = SKIPPED;
         if at != usize::MAX {
             old = self.words.compare_exchange(at, NONE, entry);
@@ -162,8 +192,8 @@ impl Core {
     /// Takes the entry at a position that the caller alone reads; [`NONE`] if the caller left it, because
     /// it was not written in time.
     #[inline(always)]
-    pub(super) fn take_entry<Q: Queue>(self, class: u32, position: u32) -> u32 {
-        let at = self.slot::<Q>(class, position, Way::Front);
+    pub(super) fn take_entry<Q: Queue>(self, class: u32, position: u32, known: &mut Known) -> u32 {
+        let at = self.slot::<Q>(class, position, Way::Front, known);
         let mut entry = NONE;
         if at != usize::MAX {
             entry = self.words.exchange(at, NONE);
@@ -184,20 +214,17 @@ impl Core {
         select(entry < SKIPPED, entry, NONE)
     }
 
-    /// Empties a position that the caller alone reads and whose entry it has seen.
-    #[inline(always)]
-    pub(super) fn empty_entry<Q: Queue>(self, class: u32, position: u32) {
-        let at = self.slot::<Q>(class, position, Way::Front);
-        if at != usize::MAX {
-            self.words.store(at, NONE);
-        }
-    }
-
     /// The entries of `count` positions were taken, or left.
     #[inline(always)]
-    pub(super) fn entries_taken<Q: Queue>(self, class: u32, position: u32, count: u32) {
+    pub(super) fn entries_taken<Q: Queue>(
+        self,
+        class: u32,
+        position: u32,
+        count: u32,
+        known: Known,
+    ) {
         if Q::VIRTUAL {
-            self.count_events::<Q>(class, position, count, TAKEN);
+            self.count_events::<Q>(class, position, count, TAKEN, known);
         } else {
             let room = self.geometry.head(class, HEAD_ROOM);
             self.words.fetch_add(room, count);
@@ -205,7 +232,14 @@ impl Core {
     }
 
     #[inline(always)]
-    fn count_events<Q: Queue>(self, class: u32, position: u32, count: u32, event: u32) {
+    fn count_events<Q: Queue>(
+        self,
+        class: u32,
+        position: u32,
+        count: u32,
+        event: u32,
+        known: Known,
+    ) {
         let log = self.geometry.slots_log();
         let (mut position, mut left) = (position, count);
         while left != 0 {
@@ -216,7 +250,10 @@ impl Core {
             } else {
                 Way::Front
             };
-            let chunk = Q::chunk_of(self, class, number, way);
+            let mut chunk = known.chunk;
+            if (number != known.number) | (chunk == NONE) {
+                chunk = Q::chunk_of(self, class, number, way);
+            }
             if chunk < self.geometry.chunks {
                 let at = self.geometry.header(chunk) + EVENTS;
                 let add = here * event;
@@ -243,6 +280,18 @@ pub(super) struct Entries {
     pub step: u32,
 }
 
+impl Entries {
+    /// An entry of each lane of the team: this lane's is `entry`.
+    #[inline(always)]
+    pub(super) fn one_each(team: LaneMask, entry: u32) -> Self {
+        Entries {
+            count: team.count(),
+            first: entry,
+            step: 0,
+        }
+    }
+}
+
 impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
     /// Writes entries to queues, all of `lanes` together: each `team` its own. Entries that the queue
     /// does not take are left to the strategy. The number of them that the queue took, in the leader.
@@ -261,7 +310,10 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         let mut attempt = 0;
         let mut again = true;
         while again {
-            let mut grow = false;
+            let mut wish = Wish {
+                grow: false,
+                room: 0,
+            };
             if lane == leader {
                 let before = served;
                 if !served {
@@ -280,10 +332,11 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
                 let end = position.wrapping_add(entries.count);
                 let half = 1u32 << (log - 1);
                 let middle = position.wrapping_add(half) >> log != end.wrapping_add(half) >> log;
-                grow = Q::VIRTUAL & (!served | (middle & !before));
+                wish.grow = Q::VIRTUAL & (!served | (middle & !before));
+                wish.room = select(served, 0, entries.count);
             }
-            if Q::VIRTUAL && !arch::ballot(lanes, grow).is_empty() {
-                self.grow(lanes, team, class, grow, entries.count, served);
+            if Q::VIRTUAL && !arch::ballot(lanes, wish.grow).is_empty() {
+                self.grow(lanes, class, wish);
             }
             attempt += 1;
             let unserved = Q::VIRTUAL & (lane == leader) & !served;
@@ -295,11 +348,13 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         let position = arch::shuffle(lanes, position, source);
         let served = arch::shuffle(lanes, served as u32, source) != 0;
         let mut lost = 0;
+        let mut known = Known::NOTHING;
         if writes {
             let mut i = team.rank(lane);
             while i < entries.count {
                 let entry = entries.first.wrapping_add(i * entries.step);
-                let there = served && core.write_entry::<Q>(class, position.wrapping_add(i), entry);
+                let there = served
+                    && core.write_entry::<Q>(class, position.wrapping_add(i), entry, &mut known);
                 if !there {
                     S::keep(self, class, entry);
                     lost += 1;
@@ -314,7 +369,7 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
             sum = team_sum(lanes, team, lost);
         }
         if (lane == leader) & served & Q::VIRTUAL {
-            core.count_events::<Q>(class, position, entries.count, WRITTEN);
+            core.count_events::<Q>(class, position, entries.count, WRITTEN, known);
         }
         entries.count.wrapping_sub(sum)
     }

@@ -7,10 +7,13 @@
 
 use super::Core;
 use super::geometry::{HEAD_COUNT, HEAD_EXPECTED, HEAD_RESERVED};
+use crate::arch;
 use warpheap_api::{HeapMemory, least, select};
 
 /// Looks at the count while waiting for expected pages.
 const LOOKS: u32 = 48;
+/// Nanoseconds between them.
+const PAUSE: u32 = 200;
 /// Attempts to be the one who makes pages.
 const ATTEMPTS: u32 = 4;
 
@@ -74,6 +77,7 @@ impl Core {
                 let mut looks = 0;
                 let mut there = false;
                 while !there & (looks < LOOKS) {
+                    arch::pause(PAUSE);
                     there = self.words.load(count) as i32 > 0;
                     looks += 1;
                 }

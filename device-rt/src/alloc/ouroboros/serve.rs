@@ -2,10 +2,11 @@
 
 use super::chunk::{LISTED, Taken};
 use super::geometry::NONE;
-use super::queue::Entries;
+use super::queue::{Entries, Known};
 use super::{Deal, Ouroboros, Queue, Strategy};
 use crate::arch;
 use crate::bits::nth_set;
+use crate::thread;
 use warpheap_api::{AllocError, HeapMemory, LaneMask, least, select};
 
 /// Rounds in a row without a page after which a team gives up.
@@ -48,6 +49,41 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         deal
     }
 
+    /// Pages of any chunk of the class whose bits have some, of as many as a word of the class's head
+    /// counts; whether it counted any.
+    #[inline(always)]
+    pub(super) fn open_pages(self, class: u32, counted: usize, wanted: u32) -> (bool, Deal) {
+        let core = self.core;
+        let count = core.geometry.head(class, counted);
+        let mut deal = Deal::NOTHING;
+        let there = core.take_of(count, wanted);
+        if there != 0 {
+            let chunk = core.find_open(class, thread::index());
+            let mut got = 0;
+            if chunk != NONE {
+                let taken = core.take_pages(chunk, class, there);
+                got = taken.mask.count_ones();
+                deal = self.bits(class, chunk, taken);
+            }
+            if got != there {
+                core.words.fetch_add(count, there - got);
+            }
+        }
+        (there != 0, deal)
+    }
+
+    /// The answer where no page was found.
+    #[inline(always)]
+    pub(super) fn nothing_left(self, class: u32) -> Deal {
+        let mut deal = Deal::NOTHING;
+        // Pages that others are about to bring, or put back.
+        if !self.core.coming(class) {
+            deal.kind = Deal::FAILED;
+            deal.base = AllocError::Exhausted.code();
+        }
+        deal
+    }
+
     /// What is left of fresh chunks goes into the queues.
     #[inline(always)]
     fn share(self, lanes: LaneMask, team: LaneMask, class: u32, deal: Deal) {
@@ -74,21 +110,14 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
                 }
             }
         } else {
-            let lists = leads & (deal.list != NONE);
-            if !arch::ballot(lanes, lists).is_empty() {
-                let team = if lists {
-                    LaneMask::only(lane)
-                } else {
-                    LaneMask::EMPTY
-                };
-                let entries = Entries {
-                    count: lists as u32,
-                    first: deal.list,
-                    step: 0,
-                };
-                self.enqueue(lanes, team, class, entries);
+            // Others wait for the pages, not for what else goes into the queue.
+            let fresh = leads & (deal.chunk != NONE);
+            let in_queue = deal.list == deal.chunk;
+            if fresh & !in_queue {
+                core.signal(class, deal.surplus, deal.announced);
             }
-            if leads & (deal.chunk != NONE) {
+            self.list_chunks(lanes, class, select(leads, deal.list, NONE));
+            if fresh & in_queue {
                 core.signal(class, deal.surplus, deal.announced);
             }
         }
@@ -122,14 +151,16 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
             granule = select(served, page, granule);
             if S::PAGES {
                 let has = waits & (kind == Deal::POSITIONS) & (rank < mask);
+                let mut known = Known::NOTHING;
                 if has {
-                    let page = core.take_entry::<Q>(class, base.wrapping_add(rank));
+                    let at = base.wrapping_add(rank);
+                    let page = core.take_entry::<Q>(class, at, &mut known);
                     served = page != NONE;
                     granule = select(served, page, granule);
                 }
                 let left = arch::ballot(lanes, has & !served).and(mine).count();
                 if (lane == leader) & (kind == Deal::POSITIONS) {
-                    core.entries_taken::<Q>(class, base, mask);
+                    core.entries_taken::<Q>(class, base, mask, known);
                     if left != 0 {
                         core.signal(class, left, 0);
                     }

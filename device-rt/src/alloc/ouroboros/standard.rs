@@ -24,11 +24,5 @@ impl Queue for Standard {
     }
 
     #[inline(always)]
-    fn add(_core: Core, _class: u32, _chunk: u32, _number: u32, _before: u32) {}
-
-    #[inline(always)]
-    fn add_first(_core: Core, _class: u32, _chunk: u32, _number: u32, _newest: u32) {}
-
-    #[inline(always)]
     fn progressed(_core: Core, _class: u32, _chunk: u32, _number: u32, _all: bool) {}
 }

@@ -1,0 +1,139 @@
+//! Many lanes at a time.
+
+use crate::used;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use warpheap_tests::heap::{Failures, free, malloc};
+use warpheap_tests::{Site, Subject, TestHeap};
+
+for_variants! {
+    sizes_of_512_bytes_and_up: OuroborosCVA, OuroborosCS, OuroborosCVL;
+    mixed_sizes_together: OuroborosCVL, OuroborosCVA, OuroborosPVL;
+    churn: OuroborosPS, OuroborosPVA, OuroborosPVL, OuroborosCS, OuroborosCVA, OuroborosCVL;
+    narrow_warps: OuroborosPS, OuroborosPVA, OuroborosPVL, OuroborosCS, OuroborosCVA, OuroborosCVL;
+    queue_chunks_come_back: OuroborosPVA, OuroborosPVL, OuroborosCVA, OuroborosCVL;
+    freed_chunks_leave_no_entries: OuroborosCVA, OuroborosCVL;
+    many_lanes_free_at_once: OuroborosPVA, OuroborosPVL, OuroborosCVL;
+}
+
+fn sizes_of_512_bytes_and_up<A: Subject>() {
+    let site = Site::host(32);
+    for size in [512, 1024, 2048, 4096, 8192] {
+        let lanes = 1024;
+        let mut heap = TestHeap::<A>::new(&site, 32 << 20, lanes);
+        for _ in 0..3 {
+            let program: Vec<_> = (0..lanes).map(|lane| vec![malloc(lane, size)]).collect();
+            heap.run(&program, Failures::None);
+            heap.check_all();
+            heap.free_all(&heap.taken(), 512);
+            assert_eq!(used(&heap.pool), 0);
+        }
+    }
+}
+
+fn mixed_sizes_together<A: Subject>() {
+    let site = Site::host(32);
+    let lanes = 1024;
+    let mut dice = SmallRng::seed_from_u64(3);
+    for most in [512u64, 4096, 8192] {
+        let mut heap = TestHeap::<A>::new(&site, 32 << 20, lanes * 2);
+        for _ in 0..3 {
+            let program: Vec<_> = (0..lanes)
+                .map(|lane| {
+                    let mut size = || 16 << dice.random_range(0..=(most / 16).ilog2());
+                    vec![malloc(lane, size()), malloc(lanes + lane, size())]
+                })
+                .collect();
+            heap.run(&program, Failures::None);
+            heap.check_all();
+            heap.free_all(&heap.taken(), 700);
+            assert_eq!(used(&heap.pool), 0);
+        }
+    }
+}
+
+/// Lanes free and allocate sizes from 16 to 1024 bytes in their slots, with contents checked.
+fn churn_on<A: Subject>(site: &Site, lanes: usize, pool: u64) {
+    let each = 4;
+    let mut heap = TestHeap::<A>::new(site, pool, lanes * each);
+    let mut dice = SmallRng::seed_from_u64(11);
+    for turn in 0..3 {
+        let program: Vec<_> = (0..lanes)
+            .map(|lane| {
+                let first = (lane + turn * 5) % lanes * each;
+                let mut ops = Vec::new();
+                for _ in 0..16 {
+                    let slot = first + dice.random_range(0..each);
+                    ops.extend([free(slot), malloc(slot, dice.random_range(16..=1024))]);
+                }
+                ops
+            })
+            .collect();
+        heap.run(&program, Failures::None);
+        heap.check_all();
+    }
+    heap.free_all(&heap.taken(), lanes);
+    assert_eq!(used(&heap.pool), 0);
+}
+
+fn churn<A: Subject>() {
+    churn_on::<A>(&Site::host(32), 512, 32 << 20);
+}
+
+fn narrow_warps<A: Subject>() {
+    for width in [1, 4, 8] {
+        churn_on::<A>(&Site::host(width), 96, 16 << 20);
+    }
+}
+
+/// A queue that many entries go through holds no more chunks than before.
+fn queue_chunks_come_back<A: Subject>() {
+    let site = Site::host(32);
+    let lanes = 1024;
+    let mut heap = TestHeap::<A>::new(&site, 8 << 20, lanes);
+    let mut committed = Vec::new();
+    for _ in 0..24 {
+        let program: Vec<_> = (0..lanes).map(|lane| vec![malloc(lane, 2048)]).collect();
+        heap.run(&program, Failures::None);
+        heap.free_all(&heap.taken(), 1024);
+        committed.push(heap.pool.stats().expect("stats").usage.committed_bytes);
+    }
+    let (early, late) = (committed[4], committed[23]);
+    assert!(late <= early + (4 << 13), "{}: {committed:?}", A::NAME);
+}
+
+/// A warp that frees all pages of a chunk gives it back, and the queue grows by nothing.
+fn freed_chunks_leave_no_entries<A: Subject>() {
+    let site = Site::host(32);
+    let lanes = 8192;
+    let mut heap = TestHeap::<A>::new(&site, 8 << 20, lanes);
+    let mut committed = Vec::new();
+    for _ in 0..48 {
+        let program: Vec<_> = (0..lanes).map(|lane| vec![malloc(lane, 256)]).collect();
+        heap.run(&program, Failures::None);
+        heap.free_all(&heap.taken(), lanes);
+        committed.push(heap.pool.stats().expect("stats").usage.committed_bytes);
+    }
+    assert!(
+        committed[47] <= committed[3] + (2 << 13),
+        "{}: {committed:?}",
+        A::NAME
+    );
+}
+
+/// Queues of launches so large that several queue chunks are added at a time.
+fn many_lanes_free_at_once<A: Subject>() {
+    let lanes = 36_000;
+    for width in [4, 32] {
+        let site = Site::host(width);
+        let mut heap = TestHeap::<A>::new(&site, 32 << 20, lanes);
+        heap.block_dim = 128;
+        for _ in 0..2 {
+            let program: Vec<_> = (0..lanes).map(|lane| vec![malloc(lane, 256)]).collect();
+            heap.run(&program, Failures::None);
+            heap.check_all();
+            heap.free_all(&heap.taken(), lanes);
+            assert_eq!(used(&heap.pool), 0);
+        }
+    }
+}
