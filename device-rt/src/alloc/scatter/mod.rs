@@ -93,18 +93,21 @@ impl ScatterAlloc {
     fn malloc_chunks(self, small: bool, chunk: u32, align: u32) -> Chunk {
         let lanes = arch::active();
         let lane = arch::lane();
-        let mut ask = self.ask(select(small, chunk, 1), align);
+        let chunk = select(small, chunk, 1);
         // Lanes with the same chunk, alignment and start page search as one.
-        let key = chunk | align.trailing_zeros() << 11 | ask.start << 15;
+        let slot = self.geometry.slot(chunk, arch::thread_index());
+        let key = chunk | align.trailing_zeros() << 11 | slot << 15;
         let key = select(small, key, 0);
         let team = arch::match_any(lanes, key);
+        let mut ask = self.ask(chunk, align, team.count());
         let leader = team.first();
         let mut held = Held::NONE;
         let mut part = Part::NONE;
+        let mut filled = false;
         if small & (lane == leader) {
-            ask.wanted = team.count();
-            held = self.take_at_once(ask, &mut part);
+            held = self.take_at_once(ask, &mut part, &mut filled);
         }
+        self.count_together(lanes, held.page, filled, 1);
         let mut answer = Chunk {
             granule: 0,
             code: 0,
@@ -125,6 +128,7 @@ impl ScatterAlloc {
                     self.claim(&mut held, &mut part);
                     ask.start = self.geometry.page_in_block(held.page);
                     ask.block = held.page >> self.geometry.block_shift();
+                    ask.looked = false;
                     if part.mask == 0 {
                         self.give_back(held.page, held.count);
                         held.count = 0;
