@@ -14,7 +14,6 @@
 //! copies, a cache line apart.
 
 use super::state::{chunk_of, count_of, is_multi};
-use crate::sync::hash;
 use warpheap_api::{HeapParams, header, least, select};
 
 /// Parameter: granule of the first page, a multiple of a page.
@@ -105,7 +104,7 @@ const fn apart(block_shift: u32) -> u32 {
 
 /// Groups of `1 << shift` that hold `pages` pages.
 #[inline(always)]
-const fn groups(pages: u32, shift: u32) -> u32 {
+pub(super) const fn groups(pages: u32, shift: u32) -> u32 {
     (pages >> shift) + (pages & ((1 << shift) - 1) != 0) as u32
 }
 
@@ -123,8 +122,8 @@ pub(super) struct Geometry {
     pub(super) homes: u32,
     frag: u32,
     fill: u32,
-    k_size: u32,
-    k_mp: u32,
+    pub(super) k_size: u32,
+    pub(super) k_mp: u32,
 }
 
 impl Geometry {
@@ -144,7 +143,7 @@ impl Geometry {
     }
 
     #[inline(always)]
-    fn page_shift(self) -> u32 {
+    pub(super) fn page_shift(self) -> u32 {
         self.shifts & 0xff
     }
     #[inline(always)]
@@ -290,101 +289,6 @@ impl Geometry {
         let rest = self.pages - (group << shift);
         least(rest, 1 << shift)
     }
-
-    /// The binary logarithm of the chunks of a page, if `chunk` granules were rounded up to a power of two.
-    #[inline(always)]
-    pub(super) fn spots_shift(self, chunk: u32) -> u32 {
-        self.page_shift() - size_shift(chunk)
-    }
-
-    /// The page, counted from its block's first one, at which lane number `thread` of a block begins.
-    #[inline(always)]
-    pub(super) fn slot(self, chunk: u32, thread: u32) -> u32 {
-        (thread << size_shift(chunk)) >> self.page_shift()
-    }
-
-    /// The power of two by which parts of warps may begin further apart than their block's requests fill
-    /// pages: up to 8, where the pages of the heap are so many more than what the lanes of the launch could
-    /// take, at a request of each power of two for each lane.
-    #[inline(always)]
-    pub(super) fn stretch(self, lanes: u32) -> u32 {
-        let room = (self.homes << self.block_shift()).leading_zeros() + 1;
-        let needed = (lanes << 1).leading_zeros();
-        least(needed - least(needed, room), MOST_STRETCH)
-    }
-
-    /// Where lane number `thread` of a block begins to look for chunks of `chunk` granules.
-    ///
-    /// Eq. 3 (§5.3), with the block in place of the paper's multiprocessor: it runs on one, every
-    /// target knows its index, and blocks that follow each other begin on pages that are still free
-    /// instead of behind each other. Sizes between two powers of two share their places, since the chunks of
-    /// one serve many of the others. The hash counts in as many pages as the requests of a block
-    /// fill together (a power of two, to do without divisions), so that blocks that ask for the same
-    /// size do not overlap; when all such places of a super block were given to blocks, the next
-    /// ones begin in the next super block. So the launch has a row of super blocks for each power of
-    /// two, and these lie one behind the other, so that sizes do not meet either.
-    #[inline(always)]
-    pub(super) fn place(self, chunk: u32, launch: Launch, stretch: u32) -> Place {
-        let size = size_shift(chunk);
-        let pages = groups(launch.block_dim << size, self.page_shift());
-        let footprint = 32 - (pages - 1).leading_zeros() + stretch;
-        let places = self.block_shift() - least(footprint, self.block_shift());
-        let sum = (16u32 << size)
-            .wrapping_mul(self.k_size)
-            .wrapping_add(launch.block.wrapping_mul(self.k_mp));
-        let before = (launch.blocks >> places) + size * ((launch.blocks >> self.block_shift()) + 1);
-        let slot = (launch.thread << (size + stretch)) >> self.page_shift();
-        Place {
-            page: ((sum & ((1 << places) - 1)) << (self.block_shift() - places)) + slot,
-            block: wrap(before + (launch.block >> places), self.homes),
-        }
-    }
-
-    /// Another page to look at for who found the page `from` taken: the ones behind it first, then some
-    /// anywhere.
-    #[inline(always)]
-    pub(super) fn other_page(self, from: u32, number: u32) -> u32 {
-        let mut page = from + number;
-        let mut limit = self.pages;
-        if number > NEIGHBOURS {
-            page = hash(from.wrapping_add(number << 26));
-            limit = least(self.homes << self.block_shift(), self.pages);
-        }
-        wrap(page, limit)
-    }
-}
-
-/// The binary logarithm of the least power of two that is not below `chunk`.
-#[inline(always)]
-const fn size_shift(chunk: u32) -> u32 {
-    32 - chunk.wrapping_sub(1).leading_zeros()
-}
-
-/// What [`Geometry::stretch`] returns at most.
-const MOST_STRETCH: u32 = 3;
-/// Pages behind the first that are looked at before those that lie anywhere.
-const NEIGHBOURS: u32 = 3;
-
-/// Where a lane is in its launch.
-#[derive(Clone, Copy)]
-pub(super) struct Launch {
-    /// The lane's place in its block.
-    pub(super) thread: u32,
-    /// The block.
-    pub(super) block: u32,
-    /// Lanes of a block.
-    pub(super) block_dim: u32,
-    /// Blocks of the launch.
-    pub(super) blocks: u32,
-}
-
-/// Where to begin a search.
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    /// Page in its super block.
-    pub(super) page: u32,
-    /// Which super block.
-    pub(super) block: u32,
 }
 
 /// What is left of `value` after as many `modulus` as go into it: usually all.

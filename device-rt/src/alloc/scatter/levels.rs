@@ -81,8 +81,7 @@ impl ScatterAlloc {
         if !arch::ballot(lanes, changed).is_empty() {
             let key = select(changed, self.geometry.region_word(page) as u32, 0);
             let team = arch::match_any(lanes, key);
-            if changed
-                & (arch::lane() == team.first())
+            if changed & (arch::lane() == team.first())
                 && self.count_full(page, team.count().wrapping_mul(change))
             {
                 self.reactivate(page);

@@ -6,28 +6,52 @@ use super::search::{Ask, Held};
 use super::state::{FREE, chunk_of, count_of, pack};
 use super::{Part, ScatterAlloc};
 use crate::bits::{low_mask, take_from};
-use warpheap_api::HeapMemory;
+use warpheap_api::{HeapMemory, select};
+
+/// In [`Taken::left`]: the chunks were not the team's to reserve, and their number has to be taken back.
+pub(super) const UNDO: u32 = 1 << 31;
+
+/// What the quick way got.
+#[derive(Clone, Copy)]
+pub(super) struct Taken {
+    /// Chunks.
+    pub(super) part: Part,
+    /// The page.
+    pub(super) page: u32,
+    /// Chunks reserved there and not claimed; with [`UNDO`], to be given back.
+    pub(super) left: u32,
+    /// Whether the page became full.
+    pub(super) filled: bool,
+}
+
+impl Taken {
+    pub(super) const NONE: Taken = Taken {
+        part: Part::NONE,
+        page: 0,
+        left: 0,
+        filled: false,
+    };
+}
 
 impl ScatterAlloc {
     /// Reserves all chunks that were asked for on the start page, or none, and claims them as far as
-    /// they lie in one word of bits. What is held in the end is reserved and not claimed. `filled` if the page
-    /// became full.
+    /// they lie in one word of bits.
     #[inline(always)]
-    pub(super) fn take_at_once(self, ask: Ask, part: &mut Part, filled: &mut bool) -> Held {
-        let mut held = Held::NONE;
-        let page = (ask.block << self.geometry.block_shift()) + ask.start;
+    pub(super) fn take_at_once(self, ask: Ask) -> Taken {
+        let mut taken = Taken::NONE;
+        taken.page = (ask.block << self.geometry.block_shift()) + ask.start;
+        let at = self.geometry.state_word(taken.page);
         let mut chunk = ask.chunk;
         let mut spots = self.geometry.spots(chunk);
         let within = (self.geometry.page_in_block(ask.start) == ask.start)
-            & (page < self.geometry.pages)
+            & (taken.page < self.geometry.pages)
             & (ask.wanted <= spots);
         if within {
-            let at = self.geometry.state_word(page);
-            let new = pack(ask.chunk, ask.wanted);
             // Most start pages are free, so an attempt to split one is as good as a look.
+            let new = pack(ask.chunk, ask.wanted);
             let mut old = self.words.compare_exchange(at, FREE, new);
             let mut got = old == FREE;
-            let mut taken = 0;
+            let mut set = 0;
             if !got {
                 let split = chunk_of(old);
                 if (split != chunk) & self.geometry.fits(split, chunk, ask.align) {
@@ -37,38 +61,38 @@ impl ScatterAlloc {
                 if suits(old, chunk, ask.wanted, spots) {
                     if spots <= 32 {
                         // On the way with the addition.
-                        taken = self.words.load(self.geometry.bits_word(page));
+                        set = self.words.load(self.geometry.bits_word(taken.page));
                     }
                     old = self.words.fetch_add(at, ask.wanted);
                     got = suits(old, chunk, ask.wanted, spots);
-                    if !got {
-                        if self.geometry.becomes_full(old, ask.wanted) {
-                            self.count_full(page, 1);
-                        }
-                        self.give_back(page, ask.wanted);
-                    }
+                    taken.left = select(got, 0, ask.wanted | UNDO);
                 }
             }
+            if taken.left != 0 {
+                // Whoever adds to a page in vain may fill it as well: its count is what says so.
+                taken.filled = self.geometry.becomes_full(old, ask.wanted);
+            }
             if got {
-                held = Held {
-                    page,
+                let mut held = Held {
+                    page: taken.page,
                     chunk,
                     count: ask.wanted,
                     before: count_of(old),
                     spots,
                     surplus: 0,
                 };
-                *filled = held.before + held.count == spots;
-                let word = held.before / 32;
+                taken.filled = held.before + held.count == spots;
                 let turn = held.before & 31;
                 let mut wanted = low_mask(held.count) << turn;
-                if wanted & taken != 0 {
-                    wanted = take_from(low_mask(spots) & !taken, held.count, turn);
+                if wanted & set != 0 {
+                    wanted = take_from(low_mask(spots) & !set, held.count, turn);
                 }
-                self.claim_bits(&mut held, word, wanted, part);
+                let word = held.before / 32;
+                self.claim_bits(&mut held, word, wanted, &mut taken.part);
+                taken.left = held.count;
             }
         }
-        held
+        taken
     }
 }
 

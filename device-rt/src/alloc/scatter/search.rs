@@ -1,8 +1,9 @@
 //! Which page serves a request (`alloc` of §6.1).
 
 use super::ScatterAlloc;
-use super::geometry::{Launch, wrap};
+use super::geometry::wrap;
 use super::levels::Cursor;
+use super::place::Launch;
 use crate::arch;
 use warpheap_api::{least, select};
 
