@@ -50,8 +50,15 @@ const MOST_ALIGN: u32 = 1 << 12;
 const FEW: u32 = 32;
 /// Segments of a list that the later looks pass over.
 const MANY: u32 = 1 << 12;
-/// Rounds of a lane that found nothing while others had lists in their hands.
-const ROUNDS: u32 = 64;
+/// Rounds of a team that found nothing while others had lists in their hands. A list is in one hand at a time for
+/// some microseconds, and all warps of a device may want the same one: this is some 20 ms.
+const ROUNDS: u32 = 1 << 10;
+/// Rounds after which a team merges although others have lists in their hands.
+const MERGES: u32 = 8;
+/// The binary logarithm of the looks of the longest pause.
+const LONGEST_PAUSE: u32 = 7;
+/// In place of an error's code: another round.
+const AGAIN: u32 = 0;
 
 /// One set of bins for all: `SegmentLists<false>`.
 pub type SizeList = SegmentLists<false>;
@@ -125,27 +132,40 @@ impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
         }
     }
 
-    /// A lane by itself, from everywhere: the granule's unit, or an error's code in `code`.
+    /// Blocks from everywhere, up to `most` side by side: all lists, the top, and the row of all segments.
+    ///
+    /// The first round takes what is at hand. Only where nobody had a list in hand, or after many rounds, is it
+    /// worth merging: that keeps others waiting.
     #[inline(always)]
-    fn malloc_alone(self, ask: Ask) -> (u32, u32) {
-        let mut unit = 0;
-        let mut code = AllocError::Contended.code();
-        let mut round = 0;
-        while (code == AllocError::Contended.code()) & (round < ROUNDS) {
-            round += 1;
-            let mut busy = false;
-            let mut row = self.search(ask, 1, MANY, true, &mut busy);
-            if row.count == 0 {
-                row = self.top_alone(ask, &mut busy);
-            }
-            if row.count == 0 {
-                row = self.sweep(ask, &mut busy);
-            }
-            let none = select(busy, code, AllocError::Exhausted.code());
-            code = select(row.count == 0, none, 0);
-            unit = row.first;
+    fn take_anywhere(self, ask: Ask, most: u32, round: u32, busy: &mut bool) -> Row {
+        let steps = select(round == 0, FEW, MANY);
+        // The last sweep saw nothing so large, and nobody has freed anything since.
+        let hopeless = ask.size > self.words.load(geometry::LEFT_WORD);
+        let mut row = Row::NONE;
+        if !hopeless {
+            row = self.search(ask, most, steps, true, busy);
         }
-        (unit, code)
+        if row.count == 0 {
+            row = self.top_alone(ask, busy);
+        }
+        if (row.count == 0) & !hopeless {
+            if (round != 0) & (!*busy | (round % MERGES == 0)) {
+                row = self.sweep(ask, busy);
+            } else {
+                *busy = true;
+            }
+        }
+        row
+    }
+
+    /// Lets the others go on: looks at a word that is in the near cache, the more often the later the round.
+    #[inline(always)]
+    fn pause(self, round: u32) {
+        let mut left = 1 << least(round, LONGEST_PAUSE);
+        while left > 0 {
+            self.words.glance(geometry::LEFT_WORD);
+            left -= 1;
+        }
     }
 }
 
@@ -202,15 +222,46 @@ unsafe impl<const PER_PROCESSOR: bool> DeviceAlloc for SegmentLists<PER_PROCESSO
             searches &= !served & (count != 0);
             pending = arch::ballot(lanes, searches);
         }
-        let left = possible & (unit == u32::MAX);
-        if !arch::ballot(lanes, left).is_empty() {
-            unit = self.top_together(lanes, ask, left, unit);
+        let mut waits = possible & (unit == u32::MAX);
+        let mut pending = arch::ballot(lanes, waits);
+        if !pending.is_empty() {
+            unit = self.top_together(lanes, ask, waits, unit);
+            waits = possible & (unit == u32::MAX);
+            pending = arch::ballot(lanes, waits);
         }
         let mut code = select(possible, 0, AllocError::Unsupported.code());
-        if possible & (unit == u32::MAX) {
-            let (alone, cause) = self.malloc_alone(ask);
-            unit = alone;
-            code = cause;
+        let mut round = 0;
+        // Every round serves a lane of each team that waits, or fails the whole team, or is one of `ROUNDS` in
+        // which others had lists in their hands.
+        while !pending.is_empty() {
+            let mine = pending.and(team);
+            let mut row = Row::NONE;
+            let mut cause = AGAIN;
+            if (lane == leader) & !mine.is_empty() {
+                let mut busy = false;
+                row = self.take_anywhere(ask, mine.count(), round, &mut busy);
+                if row.count == 0 {
+                    round += 1;
+                    let late = select(round < ROUNDS, AGAIN, AllocError::Contended.code());
+                    cause = select(busy, late, AllocError::Exhausted.code());
+                    if cause == AGAIN {
+                        self.pause(round);
+                    }
+                }
+            }
+            arch::warp_barrier(lanes);
+            let first = arch::shuffle(lanes, row.first, leader);
+            let count = arch::shuffle(lanes, row.count, leader);
+            let cause = arch::shuffle(lanes, cause, leader);
+            let rank = mine.rank(lane);
+            let served = waits & (rank < count);
+            if served {
+                unit = first + rank * ask.size;
+                self.take_place(unit, ask.size, rank);
+            }
+            code = select(waits & (cause != AGAIN), cause, code);
+            waits &= !served & (cause == AGAIN);
+            pending = arch::ballot(lanes, waits);
         }
         // What the one before did with the block happened before its free, which released.
         arch::acquire();

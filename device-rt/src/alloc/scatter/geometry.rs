@@ -84,7 +84,7 @@ impl Tables {
             second,
             regions,
             blocks,
-            end: blocks + groups(pages, shifts >> 16),
+            end: blocks + (groups(pages, shifts >> 16) << apart(shifts >> 16)),
         }
     }
 }
@@ -95,9 +95,16 @@ const fn second_words(shifts: u32) -> u32 {
     (1 << (shifts & 0xff)) / 32
 }
 
+/// The binary logarithm of the words from one super block's levels to the next: a word for four pages, up to 2
+/// KiB, because atomics on words that lie closer together are served one after the other.
+#[inline(always)]
+const fn apart(block_shift: u32) -> u32 {
+    least(block_shift - least(block_shift, 2), 9)
+}
+
 /// Groups of `1 << shift` that hold `pages` pages.
 #[inline(always)]
-const fn groups(pages: u32, shift: u32) -> u32 {
+pub(super) const fn groups(pages: u32, shift: u32) -> u32 {
     (pages >> shift) + (pages & ((1 << shift) - 1) != 0) as u32
 }
 
@@ -115,8 +122,8 @@ pub(super) struct Geometry {
     pub(super) homes: u32,
     frag: u32,
     fill: u32,
-    k_size: u32,
-    k_mp: u32,
+    pub(super) k_size: u32,
+    pub(super) k_mp: u32,
 }
 
 impl Geometry {
@@ -136,7 +143,7 @@ impl Geometry {
     }
 
     #[inline(always)]
-    fn page_shift(self) -> u32 {
+    pub(super) fn page_shift(self) -> u32 {
         self.shifts & 0xff
     }
     #[inline(always)]
@@ -215,7 +222,8 @@ impl Geometry {
     }
     #[inline(always)]
     pub(super) fn block_word(self, page: u32) -> usize {
-        (self.tables().blocks + (page >> self.block_shift())) as usize
+        let block = page >> self.block_shift();
+        (self.tables().blocks + (block << apart(self.block_shift()))) as usize
     }
     #[inline(always)]
     fn tables(self) -> Tables {
@@ -281,37 +289,6 @@ impl Geometry {
         let rest = self.pages - (group << shift);
         least(rest, 1 << shift)
     }
-
-    /// Where the requests of a block of lanes for chunks of `chunk` granules begin.
-    ///
-    /// Eq. 3 (§5.3), with the block in place of the paper's multiprocessor: it runs on one, every
-    /// target knows its index, and blocks that follow each other begin on pages that are still free
-    /// instead of behind each other. The hash counts in as many pages as the requests of a block
-    /// fill together (a power of two, to do without divisions), so that blocks that ask for the same
-    /// size do not overlap; when all such places of a super block were given to blocks, the next
-    /// ones begin in the next super block.
-    #[inline(always)]
-    pub(super) fn place(self, chunk: u32, block: u32, block_dim: u32) -> Place {
-        let pages = groups(block_dim * chunk, self.page_shift());
-        let footprint = 32 - (pages - 1).leading_zeros();
-        let places = self.block_shift() - least(footprint, self.block_shift());
-        let sum = (chunk * 16)
-            .wrapping_mul(self.k_size)
-            .wrapping_add(block.wrapping_mul(self.k_mp));
-        Place {
-            page: (sum & ((1 << places) - 1)) << footprint,
-            block: wrap(block >> places, self.homes),
-        }
-    }
-}
-
-/// Where to begin a search.
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    /// Page in its super block.
-    pub(super) page: u32,
-    /// Which super block.
-    pub(super) block: u32,
 }
 
 /// What is left of `value` after as many `modulus` as go into it: usually all.

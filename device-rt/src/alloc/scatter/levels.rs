@@ -9,7 +9,7 @@ use super::ScatterAlloc;
 use super::geometry::{CURSOR_STRIDE, CURSOR_WORD, CURSORS};
 use crate::arch;
 use crate::sync::hash;
-use warpheap_api::{HeapMemory, select};
+use warpheap_api::{HeapMemory, LaneMask, select};
 
 /// The cursor of a heap.
 #[derive(Clone, Copy)]
@@ -74,6 +74,21 @@ impl ScatterAlloc {
         above == u32::MAX
     }
 
+    /// [`count_full`](Self::count_full) for the pages of all `lanes` that have `changed`, those of one
+    /// region together. Collective over `lanes`.
+    #[inline(always)]
+    pub(super) fn count_together(self, lanes: LaneMask, page: u32, changed: bool, change: u32) {
+        if !arch::ballot(lanes, changed).is_empty() {
+            let key = select(changed, self.geometry.region_word(page) as u32, 0);
+            let team = arch::match_any(lanes, key);
+            if changed & (arch::lane() == team.first())
+                && self.count_full(page, team.count().wrapping_mul(change))
+            {
+                self.reactivate(page);
+            }
+        }
+    }
+
     /// Full pages of the page's region.
     #[inline(always)]
     fn full_pages(self, page: u32) -> u32 {
@@ -114,14 +129,16 @@ impl ScatterAlloc {
     /// more probably the emptier this one is.
     #[inline(always)]
     pub(super) fn reactivate(self, page: u32) {
-        let cursor = self.cursor();
         let block = page >> self.geometry.block_shift();
         let regions = self.geometry.regions_of_block(block);
         let above = self.level(block).above;
         let dice = hash(page ^ (arch::thread_index() << 16) ^ above) % regions;
-        let unreserved = block + self.geometry.reserved < cursor.blocks;
-        if unreserved & (dice >= above) & self.passes_block(cursor.active, true) {
-            self.activate(block, cursor.blocks);
+        if dice >= above {
+            let cursor = self.cursor();
+            let unreserved = block + self.geometry.reserved < cursor.blocks;
+            if unreserved & self.passes_block(cursor.active, true) {
+                self.activate(block, cursor.blocks);
+            }
         }
     }
 }

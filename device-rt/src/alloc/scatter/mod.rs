@@ -12,7 +12,9 @@
 //! | `state` | the word of a page: its chunk size and how many chunks are in use |
 //! | `levels` | how full regions and super blocks are, and the active super block |
 //! | `page` | chunks of one page: reserve, claim, free |
+//! | `place` | where a request begins to look |
 //! | `quick` | the way that most requests take, without loops |
+//! | `serve` | all that the quick way did not |
 //! | `search` | which page |
 //! | `run` | requests of more than a page |
 //!
@@ -26,9 +28,11 @@
 mod geometry;
 mod levels;
 mod page;
+mod place;
 mod quick;
 mod run;
 mod search;
+mod serve;
 mod state;
 
 pub(crate) use geometry::{
@@ -42,10 +46,10 @@ use super::fail;
 use crate::arch::{self, Words};
 use crate::bits::nth_set;
 use geometry::Geometry;
-use search::Held;
+use quick::Taken;
 use warpheap_api::{
-    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, Layout, layout,
-    select,
+    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, LaneMask, Layout,
+    layout, select,
 };
 
 /// Granules of the largest request: what handles reach, less room for additions not to wrap.
@@ -53,10 +57,8 @@ const MOST_GRANULES: u32 = u32::MAX - 0xffff;
 /// The greatest alignment in granules.
 const MOST_ALIGN: u32 = 1 << 12;
 
-/// Rounds in which a team may lose its page to other lanes before it gives up.
-const ROUNDS_LOST: u32 = 16;
-/// In place of an error's code: look for another page.
-const AGAIN: u32 = 0;
+/// The granule of no block.
+const NONE: u32 = DevicePtr::<u8>::NULL_GRANULE;
 
 /// The allocator of the paper.
 #[derive(Clone, Copy)]
@@ -78,79 +80,31 @@ impl HeapHandle for ScatterAlloc {
 impl ScatterAlloc {
     /// Granules of the chunk that a request is served with; more than a page holds for a run.
     #[inline(always)]
-    fn chunk_for(self, layout: Layout) -> u32 {
-        let granules = layout::granules(layout);
-        let align = layout::align_granules(layout);
+    fn chunk_for(self, granules: u32, align: u32) -> u32 {
         // Pages begin at multiples of their size, so a chunk of a multiple of the alignment is
         // aligned in its page.
         let chunk = granules.wrapping_add(align - 1) & !(align - 1);
         select(granules > MOST_GRANULES, u32::MAX, chunk)
     }
 
-    /// Serves the lanes with `small` requests: each gets the granule of its chunk, or an error's
-    /// code.
+    /// The same for a layout.
     #[inline(always)]
-    fn malloc_chunks(self, small: bool, chunk: u32, align: u32) -> Chunk {
-        let lanes = arch::active();
-        let lane = arch::lane();
-        let mut ask = self.ask(select(small, chunk, 1), align);
-        // Lanes with the same chunk, alignment and start page search as one.
-        let key = chunk | align.trailing_zeros() << 11 | ask.start << 15;
-        let key = select(small, key, 0);
-        let team = arch::match_any(lanes, key);
-        let leader = team.first();
-        let mut held = Held::NONE;
-        let mut part = Part::NONE;
-        if small & (lane == leader) {
-            ask.wanted = team.count();
-            held = self.take_at_once(ask, &mut part);
-        }
-        let mut answer = Chunk {
-            granule: 0,
-            code: 0,
-        };
-        let mut failures = 0;
-        let mut pending = arch::ballot(lanes, small);
-        // Every round serves a lane of each team that has pending ones, or fails the whole team, or
-        // is one of few in which other lanes were faster.
-        while !pending.is_empty() {
-            let mine = pending.and(team);
-            if (lane == leader) & (part.mask == 0) & !mine.is_empty() {
-                if held.count == 0 {
-                    ask.wanted = mine.count();
-                    held = self.find(ask);
-                }
-                part.base = AllocError::Exhausted.code();
-                if held.count != 0 {
-                    self.claim(&mut held, &mut part);
-                    ask.start = self.geometry.page_in_block(held.page);
-                    ask.block = held.page >> self.geometry.block_shift();
-                    if part.mask == 0 {
-                        self.give_back(held.page, held.count);
-                        held.count = 0;
-                        failures += 1;
-                        let contended = AllocError::Contended.code();
-                        part.base = select(failures < ROUNDS_LOST, AGAIN, contended);
-                    }
-                }
-            }
-            // The lanes parted; together again they shuffle faster.
-            arch::warp_barrier(lanes);
-            let base = arch::shuffle(lanes, part.base, leader);
-            let mask = arch::shuffle(lanes, part.mask, leader);
-            let size = arch::shuffle(lanes, part.chunk, leader);
-            part.mask = 0;
-            let waits = pending.contains(lane);
-            let rank = mine.rank(lane);
-            let served = waits & (rank < mask.count_ones());
-            let failed = waits & (mask == 0) & (base != AGAIN);
-            let granule = base.wrapping_add(nth_set(mask, rank).wrapping_mul(size));
-            answer.granule = select(served, granule, answer.granule);
-            answer.code = select(failed, base, answer.code);
-            let waits = waits & !served & !failed;
-            pending = arch::ballot(lanes, waits);
-        }
-        answer
+    fn chunk_of_layout(self, layout: Layout) -> u32 {
+        self.chunk_for(layout::granules(layout), layout::align_granules(layout))
+    }
+
+    /// Whether pages are split for a request that is served with `chunk` granules.
+    #[inline(always)]
+    fn is_small(self, chunk: u32, align: u32) -> bool {
+        (chunk <= self.geometry.page_granules()) & (align <= MOST_ALIGN)
+    }
+
+    /// Lanes with the same chunk, alignment and start page search as one.
+    #[inline(always)]
+    fn team(self, lanes: LaneMask, small: bool, chunk: u32, align: u32) -> LaneMask {
+        let slot = self.geometry.slot(chunk, arch::thread_index());
+        let key = chunk | align.trailing_zeros() << 11 | slot << 15;
+        arch::match_any(lanes, select(small, key, 0))
     }
 }
 
@@ -186,6 +140,7 @@ struct Chunk {
 unsafe impl DeviceAlloc for ScatterAlloc {
     type Memory = Words;
     const NAME: &'static str = "ScatterAlloc";
+    const LEAN_REGISTERS: u32 = 40;
     const CAPS: Caps = Caps {
         frees: true,
         max_align: MOST_ALIGN * 16,
@@ -199,21 +154,41 @@ unsafe impl DeviceAlloc for ScatterAlloc {
 
     #[inline(always)]
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
-        let chunk = self.chunk_for(layout);
+        let granules = layout::granules(layout);
         let align = layout::align_granules(layout);
-        let possible = (chunk != u32::MAX) & (align <= MOST_ALIGN);
-        let small = possible & (chunk <= self.geometry.page_granules());
-        let mut answer = self.malloc_chunks(small, chunk, align);
-        if possible & !small {
-            answer = self.malloc_run(self.geometry.pages_for(layout::granules(layout)), align);
+        let chunk = self.chunk_for(granules, align);
+        let small = self.is_small(chunk, align);
+        let lanes = arch::active();
+        let lane = arch::lane();
+        let chunk = select(small, chunk, 1);
+        let team = self.team(lanes, small, chunk, align);
+        let leader = team.first();
+        let mut taken = Taken::NONE;
+        if small & (lane == leader) {
+            taken = self.take_at_once(self.ask(chunk, align, team.count()));
         }
-        // What the one before did with the block happened before its free, which released.
+        self.count_together(lanes, taken.page, taken.filled, 1);
+        // What the one before did with a block happened before its free, which released. The
+        // leader's fence stands for the lanes that it meets at the barrier.
         arch::acquire();
-        answer.code = select(possible, answer.code, AllocError::Unsupported.code());
-        if answer.code == 0 {
-            Ok(DevicePtr::from_granule(answer.granule))
-        } else {
+        arch::warp_barrier(lanes);
+        let base = arch::shuffle(lanes, taken.part.base, leader);
+        let mask = arch::shuffle(lanes, taken.part.mask, leader);
+        let size = arch::shuffle(lanes, taken.part.chunk, leader);
+        let rank = team.rank(lane);
+        let granule = base.wrapping_add(nth_set(mask, rank).wrapping_mul(size));
+        let granule = select(rank < mask.count_ones(), granule, NONE);
+        let mut answer = Chunk { granule, code: 0 };
+        if !arch::ballot(lanes, granule == NONE).is_empty() {
+            answer = self.serve(lanes, granules, align, taken.page, taken.left, granule);
+        }
+        let block = DevicePtr::from_granule(answer.granule);
+        // The handle tells, not the code, of which the quick way knows that it is zero: that would be
+        // another value to keep.
+        if block.is_null() {
             fail(self.words, AllocError::from_code(answer.code))
+        } else {
+            Ok(block)
         }
     }
 
@@ -221,7 +196,7 @@ unsafe impl DeviceAlloc for ScatterAlloc {
     unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout) {
         // Before the metadata say that the block is free, what its owner wrote must be visible.
         arch::release();
-        let small = self.chunk_for(layout) <= self.geometry.page_granules();
+        let small = self.chunk_of_layout(layout) <= self.geometry.page_granules();
         self.free_chunks(small & !ptr.is_null(), ptr.granule());
         if !small & !ptr.is_null() {
             self.free_run(
@@ -241,7 +216,7 @@ unsafe impl DeviceAlloc for ScatterAlloc {
         new_size: usize,
     ) -> Result<DevicePtr<u8>, AllocError> {
         let new = layout::aligned(new_size, old.align());
-        let (old_chunk, new_chunk) = (self.chunk_for(old), self.chunk_for(new));
+        let (old_chunk, new_chunk) = (self.chunk_of_layout(old), self.chunk_of_layout(new));
         let page_granules = self.geometry.page_granules();
         let stays = if old_chunk <= page_granules && new_chunk <= page_granules {
             let page = self.geometry.page_of(ptr.granule());

@@ -64,14 +64,9 @@ impl ScatterAlloc {
     /// needed.
     #[inline(always)]
     pub(super) fn give_back(self, page: u32, count: u32) {
-        let at = self.geometry.state_word(page);
-        let old = self.words.fetch_sub(at, count);
-        let new = old - count;
+        let new = self.take_off(page, count) - count;
         if self.geometry.becomes_full(new, count) && self.count_full(page, u32::MAX) {
             self.reactivate(page);
-        }
-        if (count_of(new) == 0) & (new != FREE) & !is_multi(new) {
-            self.words.compare_exchange(at, new, FREE);
         }
     }
 
@@ -126,9 +121,13 @@ impl ScatterAlloc {
         part: &mut Part,
     ) -> u32 {
         let many = held.spots > 32;
-        let old = self
-            .words
-            .fetch_or(self.bit_word(held.page, word, many), wanted);
+        let mut old = 0;
+        // Where a page is one chunk, who has reserved it has it.
+        if held.spots > 1 {
+            old = self
+                .words
+                .fetch_or(self.bit_word(held.page, word, many), wanted);
+        }
         let got = wanted & !old;
         if many & (got != 0) & (old | wanted == low_mask(held.spots - word * 32)) {
             self.words
@@ -155,11 +154,13 @@ impl ScatterAlloc {
         let lanes = arch::active();
         let lane = arch::lane();
         let mut page = 0;
+        let mut seen = FREE;
         let mut chunk = 1;
         let mut spot = 0;
         if small {
             page = self.geometry.page_of(granule);
-            chunk = chunk_of(self.words.load(self.geometry.state_word(page)));
+            seen = self.words.load(self.geometry.state_word(page));
+            chunk = chunk_of(seen);
             // Not zero for a block of this heap; for any other the answer does not matter, but a
             // division must not trap.
             chunk += (chunk == 0) as u32;
@@ -175,10 +176,13 @@ impl ScatterAlloc {
         let mask = or_to_first(lanes, team, 1 << (spot & 31));
         // Other lanes' writes to their blocks come before the leader's atomics.
         arch::warp_barrier(lanes);
+        let mut opened = false;
         if small & (lane == team.first()) {
             let many = spots > 32;
             let word = spot / 32;
-            self.words.fetch_and(self.bit_word(page, word, many), !mask);
+            if spots > 1 {
+                self.words.fetch_and(self.bit_word(page, word, many), !mask);
+            }
             if many {
                 // Always, not only for a word that was full: who filled it may have set its mark
                 // after another lane's free. So a mark is cleared at the latest with the chunks of
@@ -186,7 +190,35 @@ impl ScatterAlloc {
                 self.words
                     .fetch_and(self.geometry.bits_word(page), !(1 << word));
             }
-            self.give_back(page, mask.count_ones());
+            opened = self.leave(page, seen, mask.count_ones());
         }
+        self.count_together(lanes, page, opened, u32::MAX);
+    }
+
+    /// Takes from the count of a page that was in the state `seen`; true if it was full.
+    #[inline(always)]
+    fn leave(self, page: u32, seen: u32, count: u32) -> bool {
+        let at = self.geometry.state_word(page);
+        let mut old = seen.wrapping_add(1);
+        if count_of(seen) == count {
+            // The only ones there, as it seems: they reset the page at once.
+            old = self.words.compare_exchange(at, seen, FREE);
+        }
+        if old != seen {
+            old = self.take_off(page, count);
+        }
+        self.geometry.becomes_full(old.wrapping_sub(count), count)
+    }
+
+    /// Subtracts from the count of a page and resets it if that was the last of it; what it was before.
+    #[inline(always)]
+    fn take_off(self, page: u32, count: u32) -> u32 {
+        let at = self.geometry.state_word(page);
+        let old = self.words.fetch_sub(at, count);
+        let new = old - count;
+        if (count_of(new) == 0) & (new != FREE) & !is_multi(new) {
+            self.words.compare_exchange(at, new, FREE);
+        }
+        old
     }
 }

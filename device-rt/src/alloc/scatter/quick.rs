@@ -5,59 +5,99 @@
 use super::search::{Ask, Held};
 use super::state::{FREE, chunk_of, count_of, pack};
 use super::{Part, ScatterAlloc};
-use crate::bits::low_mask;
-use warpheap_api::HeapMemory;
+use crate::bits::{low_mask, take_from};
+use warpheap_api::{HeapMemory, select};
+
+/// In [`Taken::left`]: the chunks were not the team's to reserve, and their number has to be taken back.
+pub(super) const UNDO: u32 = 1 << 31;
+
+/// What the quick way got.
+#[derive(Clone, Copy)]
+pub(super) struct Taken {
+    /// Chunks.
+    pub(super) part: Part,
+    /// The page.
+    pub(super) page: u32,
+    /// Chunks reserved there and not claimed; with [`UNDO`], to be given back.
+    pub(super) left: u32,
+    /// Whether the page became full.
+    pub(super) filled: bool,
+}
+
+impl Taken {
+    pub(super) const NONE: Taken = Taken {
+        part: Part::NONE,
+        page: 0,
+        left: 0,
+        filled: false,
+    };
+}
 
 impl ScatterAlloc {
     /// Reserves all chunks that were asked for on the start page, or none, and claims them as far as
-    /// they lie in one word of bits. What is held in the end is reserved and not claimed.
+    /// they lie in one word of bits.
     #[inline(always)]
-    pub(super) fn take_at_once(self, ask: Ask, part: &mut Part) -> Held {
-        let mut held = Held::NONE;
-        let page = (ask.block << self.geometry.block_shift()) + ask.start;
-        let spots = self.geometry.spots(ask.chunk);
+    pub(super) fn take_at_once(self, ask: Ask) -> Taken {
+        let mut taken = Taken::NONE;
+        taken.page = (ask.block << self.geometry.block_shift()) + ask.start;
+        let at = self.geometry.state_word(taken.page);
+        let mut chunk = ask.chunk;
+        let mut spots = self.geometry.spots(chunk);
         let within = (self.geometry.page_in_block(ask.start) == ask.start)
-            & (page < self.geometry.pages)
+            & (taken.page < self.geometry.pages)
             & (ask.wanted <= spots);
         if within {
-            let at = self.geometry.state_word(page);
-            let new = pack(ask.chunk, ask.wanted);
             // Most start pages are free, so an attempt to split one is as good as a look.
+            let new = pack(ask.chunk, ask.wanted);
             let mut old = self.words.compare_exchange(at, FREE, new);
             let mut got = old == FREE;
-            if !got & suits(old, ask, spots) {
-                old = self.words.fetch_add(at, ask.wanted);
-                got = suits(old, ask, spots);
-                if !got {
-                    if self.geometry.becomes_full(old, ask.wanted) {
-                        self.count_full(page, 1);
+            let mut set = 0;
+            if !got {
+                let split = chunk_of(old);
+                if (split != chunk) & self.geometry.fits(split, chunk, ask.align) {
+                    chunk = split;
+                    spots = self.geometry.spots(split);
+                }
+                if suits(old, chunk, ask.wanted, spots) {
+                    if spots <= 32 {
+                        // On the way with the addition.
+                        set = self.words.load(self.geometry.bits_word(taken.page));
                     }
-                    self.give_back(page, ask.wanted);
+                    old = self.words.fetch_add(at, ask.wanted);
+                    got = suits(old, chunk, ask.wanted, spots);
+                    taken.left = select(got, 0, ask.wanted | UNDO);
                 }
             }
+            if taken.left != 0 {
+                // Whoever adds to a page in vain may fill it as well: its count is what says so.
+                taken.filled = self.geometry.becomes_full(old, ask.wanted);
+            }
             if got {
-                held = Held {
-                    page,
-                    chunk: ask.chunk,
+                let mut held = Held {
+                    page: taken.page,
+                    chunk,
                     count: ask.wanted,
                     before: count_of(old),
                     spots,
                     surplus: 0,
                 };
-                if held.before + held.count == spots {
-                    self.count_full(page, 1);
+                taken.filled = held.before + held.count == spots;
+                let turn = held.before & 31;
+                let mut wanted = low_mask(held.count) << turn;
+                if wanted & set != 0 {
+                    wanted = take_from(low_mask(spots) & !set, held.count, turn);
                 }
                 let word = held.before / 32;
-                let wanted = low_mask(held.count) << (held.before & 31);
-                self.claim_bits(&mut held, word, wanted, part);
+                self.claim_bits(&mut held, word, wanted, &mut taken.part);
+                taken.left = held.count;
             }
         }
-        held
+        taken
     }
 }
 
-/// Whether all chunks that were asked for can be reserved on a page in this state.
+/// Whether so many chunks can be reserved on a page in this state.
 #[inline(always)]
-fn suits(state: u32, ask: Ask, spots: u32) -> bool {
-    (chunk_of(state) == ask.chunk) & (count_of(state) + ask.wanted <= spots)
+fn suits(state: u32, chunk: u32, wanted: u32, spots: u32) -> bool {
+    (chunk_of(state) == chunk) & (count_of(state) + wanted <= spots)
 }

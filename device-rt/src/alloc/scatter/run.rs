@@ -6,7 +6,7 @@
 //! reserved super blocks come first, each lane from a place of its own.
 
 use super::state::{FREE, MULTI_HEAD, MULTI_TAIL, pack};
-use super::{Chunk, ScatterAlloc};
+use super::{Chunk, NONE, ScatterAlloc};
 use crate::thread;
 use warpheap_api::{AllocError, HeapMemory, least, select};
 
@@ -64,7 +64,7 @@ impl ScatterAlloc {
             };
         }
         Chunk {
-            granule: 0,
+            granule: NONE,
             code: select(
                 found.contended & (pages <= end),
                 AllocError::Contended.code(),

@@ -3,12 +3,16 @@
 use super::ScatterAlloc;
 use super::geometry::wrap;
 use super::levels::Cursor;
+use super::place::Launch;
 use crate::arch;
 use warpheap_api::{least, select};
 
 /// Pages of a super block that a request looks at before it moves on to the next super block; the
 /// last rounds look at all.
 const PROBES: u32 = 256;
+
+/// Pages that a request looks at before it walks through super blocks.
+const OTHERS: u32 = 7;
 
 /// What a team of lanes asks for.
 #[derive(Clone, Copy)]
@@ -23,6 +27,8 @@ pub(super) struct Ask {
     pub(super) start: u32,
     /// The super block at which it begins.
     pub(super) block: u32,
+    /// Whether that page was found unsuitable a moment ago.
+    pub(super) looked: bool,
 }
 
 /// Chunks of a page that are reserved and whose bits are still to be claimed.
@@ -55,31 +61,44 @@ impl Held {
 
 impl ScatterAlloc {
     /// What the calling lane asks for: its search begins where its block's does, and from there on
-    /// as far as the lanes before it in the block fill pages.
+    /// as far as the lanes before it in the block fill pages; further apart where it is in a team that does not
+    /// fill a page.
     #[inline(always)]
-    pub(super) fn ask(self, chunk: u32, align: u32) -> Ask {
+    pub(super) fn ask(self, chunk: u32, align: u32, wanted: u32) -> Ask {
+        let launch = Launch {
+            thread: arch::thread_index(),
+            block: arch::block_index(),
+            block_dim: arch::block_dim(),
+            blocks: arch::grid_dim(),
+        };
+        let all = least(1 << self.geometry.spots_shift(chunk), arch::warp_width());
+        let stretch = self.geometry.stretch(launch.block_dim * launch.blocks);
         let place = self
             .geometry
-            .place(chunk, arch::block_index(), arch::block_dim());
+            .place(chunk, launch, select(wanted < all, stretch, 0));
         Ask {
             chunk,
             align,
-            wanted: 0,
-            start: place.page + arch::thread_index() * chunk / self.geometry.page_granules(),
+            wanted,
+            start: place.page,
             block: place.block,
+            looked: true,
         }
     }
 
     /// Reserves chunks somewhere; none if there is no room anywhere.
     ///
-    /// The first look goes to the start page. Then come all super blocks but the reserved ones, from
-    /// the active one on, past regions and super blocks above the fill level; then the same without
+    /// The first look goes to the start page, the next ones to some others. Then come all super blocks but the
+    /// reserved ones, from the active one on, past regions and super blocks above the fill level; then the same without
     /// minding the fill level; then the reserved ones.
     #[inline(always)]
     pub(super) fn find(self, ask: Ask) -> Held {
         let start = wrap(ask.start, self.geometry.pages_of_block(ask.block));
+        let first = (ask.block << self.geometry.block_shift()) + start;
+        let skipped = ask.looked as u32;
         let mut walk = Walk {
-            page: (ask.block << self.geometry.block_shift()) + start,
+            page: self.geometry.other_page(first, skipped),
+            others: skipped,
             block: 0,
             offset: 0,
             left: 0,
@@ -99,10 +118,15 @@ impl ScatterAlloc {
                 self.give_back(walk.page, held.surplus);
             }
             if held.count == 0 {
-                if walk.step == u32::MAX {
-                    walk.cursor = self.cursor();
+                if walk.others < OTHERS {
+                    walk.others += 1;
+                    walk.page = self.geometry.other_page(first, walk.others);
+                } else {
+                    if walk.step == u32::MAX {
+                        walk.cursor = self.cursor();
+                    }
+                    walk = self.walk_on(walk, ask.start);
                 }
-                walk = self.walk_on(walk, ask.start);
             }
             looks = (held.count == 0) & (walk.round < ROUNDS);
         }
@@ -170,7 +194,9 @@ impl ScatterAlloc {
 struct Walk {
     /// The page to look at.
     page: u32,
-    /// Its super block.
+    /// How many other pages than the first were looked at before the walk.
+    others: u32,
+    /// Its super block in the walk.
     block: u32,
     /// The page after it, in the super block.
     offset: u32,
