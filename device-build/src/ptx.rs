@@ -10,11 +10,11 @@ use crate::toolchain::Toolchain;
 
 /// Flags for every crate. The driver compiles PTX for its own GPU, so the floor is the oldest
 /// architecture with independent thread scheduling and `match.sync`, and the PTX version is the first
-/// with `activemask`. A panic can be reported nowhere, so it is a `trap` on the spot: no call, and no
+/// with `nanosleep`. A panic can be reported nowhere, so it is a `trap` on the spot: no call, and no
 /// path of a source file in the image.
 const FLAGS: [&str; 5] = [
     "-Ctarget-cpu=sm_70",
-    "-Clink-arg=--target-feature=+ptx62",
+    "-Clink-arg=--target-feature=+ptx63",
     "-Zlocation-detail=none",
     "-Zunstable-options",
     "-Cpanic=immediate-abort",

@@ -66,6 +66,7 @@ fn addressed_body(
         match &parameter.kind {
             Kind::Heap => {
                 let allocator = &entry.allocator;
+                // SAFETY: as `addressed_body` says in the expansion.
                 quote!(unsafe {
                     #rt::entry::heap::<#allocator>(#rt::arch::heap_words(args, #at), args, #at)
                 })
@@ -73,11 +74,17 @@ fn addressed_body(
             Kind::Slice {
                 element,
                 mutable: false,
-            } => quote!(unsafe { #rt::arch::slice::<#element>(args, #at) }),
+            } => {
+                // SAFETY: the same.
+                quote!(unsafe { #rt::arch::slice::<#element>(args, #at) })
+            }
             Kind::Slice {
                 element,
                 mutable: true,
-            } => quote!(unsafe { #rt::arch::slice_mut::<#element>(args, #at) }),
+            } => {
+                // SAFETY: the same.
+                quote!(unsafe { #rt::arch::slice_mut::<#element>(args, #at) })
+            }
             Kind::Scalar(ty) => quote!(<#ty as #rt::api::HeapData>::from_args(args, #at)),
         }
     });
@@ -167,6 +174,7 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
         let element = match &parameter.kind {
             Kind::Heap => {
                 let allocator = &entry.allocator;
+                // SAFETY: the host binds the heap's memory and gives its length and parameters.
                 arguments.push(quote!(unsafe {
                     #rt::entry::heap::<#allocator>(
                         #rt::arch::Words::from_buffer(#buffer, args.words[#at + 2]),
@@ -213,6 +221,7 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
             ) {
                 #offsets
                 if #rt::arch::enters(args, workgroup, workgroups, thread, lane, width) {
+                    // SAFETY: the host binds a report of so many words last.
                     let report = unsafe {
                         #rt::arch::Words::from_buffer(report, #rt::api::abi::REPORT_WORDS as u32)
                     };

@@ -147,10 +147,6 @@ fn schedule() {
     }
 }
 
-/// Nothing: the emulator schedules at every atomic.
-#[inline(always)]
-pub fn pause(_nanoseconds: u32) {}
-
 /// Release fence at device scope.
 #[inline(always)]
 pub fn release() {

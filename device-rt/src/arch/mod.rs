@@ -44,6 +44,15 @@ pub use spirv::{UVec3, bounded, enters};
 pub use target::{
     AtomicWord, HAS_DEVICE_HEAP, Words, acquire, active, ballot, block_barrier, block_broadcast,
     block_dim, block_index, device_free, device_heap, device_heap_base, device_malloc, grid_dim,
-    lane, match_any, nanoseconds, pause, processor, release, shuffle, thread_index, ticks,
-    warp_barrier, warp_width,
+    lane, match_any, nanoseconds, processor, release, shuffle, thread_index, ticks, warp_barrier,
+    warp_width,
 };
+
+#[cfg(target_arch = "nvptx64")]
+pub use target::pause;
+
+/// Lets other lanes run for about this time, where the device can: here it cannot (Vulkan has no such instruction, and
+/// the emulator schedules at every atomic).
+#[cfg(not(target_arch = "nvptx64"))]
+#[inline(always)]
+pub fn pause(_nanoseconds: u32) {}

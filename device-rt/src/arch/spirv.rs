@@ -326,10 +326,6 @@ pub fn block_broadcast(value: u32, source: u32) -> u32 {
     answer
 }
 
-/// Nothing: there is no such instruction.
-#[inline(always)]
-pub fn pause(_nanoseconds: u32) {}
-
 /// Release fence at device scope.
 #[inline(always)]
 pub fn release() {
