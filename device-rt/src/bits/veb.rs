@@ -184,6 +184,20 @@ impl VebTree {
         align: u32,
         phase: u32,
     ) -> Result<u32, AllocError> {
+        self.claim_run_within(memory, count, align, phase, |_| ())
+    }
+
+    /// [`claim_run`](Self::claim_run); `tells` is called with `true` before numbers are taken, and with `false`
+    /// when they are taken or back.
+    #[inline(always)]
+    pub(crate) fn claim_run_within<M: HeapMemory>(
+        self,
+        memory: M,
+        count: u32,
+        align: u32,
+        phase: u32,
+        tells: impl Fn(bool),
+    ) -> Result<u32, AllocError> {
         let mut found = NONE;
         let mut code = 0;
         let mut disturbed = false;
@@ -200,7 +214,9 @@ impl VebTree {
             if possible & (first <= last) {
                 let mut gap = self.gap_in(memory, first, first + count);
                 if gap == NONE {
+                    tells(true);
                     gap = self.take_run(memory, first, first + count);
+                    tells(false);
                     disturbed |= gap != NONE;
                 }
                 found = select(gap == NONE, first, NONE);
