@@ -125,7 +125,7 @@ impl GallatinConfig {
         )?;
         // As long as the blocks of all buffers of a class are no more than a 64th of the pool.
         let equal = match bytes {
-            MANY_BUFFERS.. => (bytes / 64 / unit_bytes >> buffers).max(1).ilog2().min(7),
+            MANY_BUFFERS.. => (bytes / 64 / (unit_bytes << buffers)).max(1).ilog2().min(7),
             _ => 0,
         };
         // Words that many lanes change lie apart where the pool has the room.
