@@ -10,12 +10,14 @@
 //! |---|---|
 //! | [`site`] | devices to test on |
 //! | [`heap`] | a heap under test: runs programs on it and checks what came of them |
+//! | [`blocks`] | blocks that the host allocates one by one |
 //! | [`arena`] | a heap with arenas of warps under test |
 //! | [`oracle`] | which blocks were live together, and whether they overlap |
 //! | [`suite`] | the tests |
 //! | [`walks`] | steps of random walks, measured and expected |
 
 pub mod arena;
+pub mod blocks;
 pub mod heap;
 pub mod oracle;
 pub mod site;

@@ -1,10 +1,11 @@
 //! What only Gallatin promises: lanes that share a claim, blocks that come back whole, segments that serve
 //! another class, requests of several segments, and pools of every size.
 
-use warpheap_api::host::{DeviceError, Pool};
-use warpheap_api::{AllocError, DevicePtr, Layout, layout};
+use warpheap_api::host::Pool;
+use warpheap_api::{DevicePtr, layout};
 use warpheap_rt::alloc::Gallatin;
 use warpheap_rt::host::GallatinConfig;
+use warpheap_tests::blocks::{fill, free_all, keeps_alignments, room, used};
 use warpheap_tests::heap::{Failures, free, malloc};
 use warpheap_tests::{Site, TestHeap, suite};
 
@@ -28,29 +29,7 @@ fn heap(config: &GallatinConfig) -> Pool<Gallatin> {
 }
 
 fn segments(pool: &Pool<Gallatin>) -> u64 {
-    (pool.bytes() - pool.metadata_bytes()) / SEGMENT
-}
-
-/// Allocates blocks of this layout until the heap has none.
-fn fill(pool: &Pool<Gallatin>, layout: Layout) -> Vec<DevicePtr<u8>> {
-    let mut blocks = Vec::new();
-    loop {
-        match pool.malloc(layout) {
-            Ok(block) => blocks.push(block),
-            Err(DeviceError::Heap { cause, .. }) => {
-                assert_eq!(cause, AllocError::Exhausted);
-                return blocks;
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
-}
-
-fn free_all(pool: &Pool<Gallatin>, blocks: Vec<DevicePtr<u8>>, layout: Layout) {
-    for block in blocks {
-        // SAFETY: the blocks came from this heap with this layout, and nobody uses them.
-        unsafe { pool.free(block, layout) }.expect("a free");
-    }
+    room(pool) / SEGMENT
 }
 
 #[test]
@@ -185,23 +164,7 @@ fn alignments_beyond_a_segment_are_kept() {
             segment_bytes: Some(segment_bytes),
             ..GallatinConfig::default()
         };
-        let pool = heap(&config);
-        for shift in 0..=16 {
-            let mut all = Vec::new();
-            for bytes in [1, 100, 5000, 70_000] {
-                let layout = layout::aligned(bytes, 1 << shift);
-                for _ in 0..2 {
-                    let block = pool.malloc(layout).expect("there is room");
-                    assert_eq!(block.byte_offset() % (1 << shift), 0, "{layout:?}");
-                    all.push((block, layout));
-                }
-            }
-            for (block, layout) in all {
-                free_all(&pool, vec![block], layout);
-            }
-        }
-        assert_eq!(pool.stats().expect("stats").usage.used_bytes, 0);
-        assert!(pool.malloc(layout::aligned(1, 128 << 10)).is_err());
+        keeps_alignments(&heap(&config));
     }
 }
 
@@ -249,7 +212,7 @@ fn small_pools_are_filled_by_many_lanes() {
             let slots = heap.taken();
             let frees: Vec<_> = slots.iter().map(|&slot| vec![free(slot)]).collect();
             heap.run(&frees, Failures::None);
-            assert_eq!(heap.pool.stats().expect("stats").usage.used_bytes, 0);
+            assert_eq!(used(&heap.pool), 0);
         }
     }
 }
@@ -320,5 +283,31 @@ fn the_papers_settings_hold() {
             "{bytes}"
         );
         free_all(&pool, vec![block], layout);
+    }
+}
+
+/// Many warps that want another block for the same buffer at the same time use up no more memory than they
+/// ask for: half of the heap must do.
+#[test]
+fn teams_that_wait_for_a_block_tie_up_none() {
+    let config = GallatinConfig {
+        segment_bytes: Some(16 << 10),
+        slices: Some(64),
+        largest_slice: Some(256),
+        buffers: Some(1),
+        least_buffers: Some(1),
+    };
+    for seed in 0..60u64 {
+        let width = [1, 4, 8][seed as usize % 3];
+        let site = Site::explored(width, seed);
+        let lanes = 64 * width as usize;
+        let mut heap = TestHeap::<Gallatin>::new(&site, suite::ROOMY, lanes * 2);
+        // Slices of 256 bytes: 64 to a segment, so that each segment is a block.
+        let bytes = (lanes as u64 * 2 * 256 * 2).max(8 * (16 << 10)) + (64 << 10);
+        heap.pool = site.device.reserve_with(bytes, &config).expect("a heap");
+        heap.block_dim = width;
+        let ops = |lane| vec![malloc(lane * 2, 256), malloc(lane * 2 + 1, 256)];
+        let program: Vec<_> = (0..lanes).map(ops).collect();
+        heap.run(&program, Failures::None);
     }
 }

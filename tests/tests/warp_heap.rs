@@ -2,9 +2,10 @@
 //! empty, blocks as large as the pool, dense heaps, and its setting.
 
 use warpheap_api::host::{DeviceError, DeviceVec, HostAlloc, LaunchConfig, PlanError, Pool};
-use warpheap_api::{AllocError, DevicePtr, Layout, layout};
+use warpheap_api::layout;
 use warpheap_rt::alloc::WarpHeap;
 use warpheap_rt::host::WarpHeapConfig;
+use warpheap_tests::blocks::{fill, free_all, keeps_alignments, room, used};
 use warpheap_tests::heap::{Failures, malloc, realloc};
 use warpheap_tests::{Site, TestHeap, suite};
 
@@ -17,36 +18,6 @@ fn with_chunks(chunk_bytes: Option<u32>) -> WarpHeapConfig {
 fn heap(bytes: u64, config: &WarpHeapConfig) -> Pool<WarpHeap> {
     let site = Site::host(8);
     site.device.reserve_with(bytes, config).expect("a heap")
-}
-
-fn room(pool: &Pool<WarpHeap>) -> u64 {
-    pool.bytes() - pool.metadata_bytes()
-}
-
-/// Allocates blocks of this layout until the heap has none.
-fn fill(pool: &Pool<WarpHeap>, layout: Layout) -> Vec<DevicePtr<u8>> {
-    let mut blocks = Vec::new();
-    loop {
-        match pool.malloc(layout) {
-            Ok(block) => blocks.push(block),
-            Err(DeviceError::Heap { cause, .. }) => {
-                assert_eq!(cause, AllocError::Exhausted);
-                return blocks;
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
-}
-
-fn free_all(pool: &Pool<WarpHeap>, blocks: Vec<DevicePtr<u8>>, layout: Layout) {
-    for block in blocks {
-        // SAFETY: the blocks came from this heap with this layout, and nobody uses them.
-        unsafe { pool.free(block, layout) }.expect("a free");
-    }
-}
-
-fn used(pool: &Pool<WarpHeap>) -> u64 {
-    pool.stats().expect("stats").usage.used_bytes
 }
 
 #[test]
@@ -113,23 +84,7 @@ fn a_request_may_be_as_large_as_the_pool() {
 fn alignments_to_64_kib_are_kept() {
     // Chunks smaller and larger than the alignment.
     for chunk_bytes in [4 << 10, 64 << 10, 256 << 10] {
-        let pool = heap(8 << 20, &with_chunks(Some(chunk_bytes)));
-        for shift in 0..=16 {
-            let mut all = Vec::new();
-            for bytes in [1, 100, 5000, 70_000] {
-                let layout = layout::aligned(bytes, 1 << shift);
-                for _ in 0..3 {
-                    let block = pool.malloc(layout).expect("there is room");
-                    assert_eq!(block.byte_offset() % (1 << shift), 0, "{layout:?}");
-                    all.push((block, layout));
-                }
-            }
-            for (block, layout) in all {
-                free_all(&pool, vec![block], layout);
-            }
-            assert_eq!(used(&pool), 0);
-        }
-        assert!(pool.malloc(layout::aligned(1, 128 << 10)).is_err());
+        keeps_alignments(&heap(8 << 20, &with_chunks(Some(chunk_bytes))));
     }
 }
 

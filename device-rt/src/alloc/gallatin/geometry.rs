@@ -13,22 +13,23 @@ pub(crate) const PARAM_DATA: usize = 0;
 pub(crate) const PARAM_SEGMENTS: usize = 1;
 /// Parameter: exponents, a byte each: granules of a segment, of a unit, of the largest slice.
 pub(crate) const PARAM_SIZES: usize = 2;
-/// Parameter: exponents, a byte each: buffers of the smallest class, least buffers of a class, words from
-/// one buffer to the next, words from one unit's counters to the next.
+/// Parameter: exponents, a byte each: buffers of the smallest class, with the number of classes that have as many
+/// as the next in its upper three bits, least buffers of a class, words from one buffer to the next, words from
+/// one unit's counters to the next.
 pub(crate) const PARAM_BUFFERS: usize = 3;
 /// Parameter: first word of the segment tree; the trees of the classes follow.
 pub(crate) const PARAM_TREES: usize = 4;
 /// Parameter: first word of the memory table.
 pub(crate) const PARAM_TABLE: usize = 5;
 
-/// First word of the classes' locks.
-const LOCKS_WORD: u32 = header::HEADER_WORDS as u32;
-/// Words from one lock to the next.
-const LOCK_STRIDE: u32 = 8;
+/// Counts moves of memory that began (see `moves`).
+pub(crate) const BEGUN_WORD: u32 = header::HEADER_WORDS as u32;
+/// Counts moves of memory that ended.
+pub(crate) const ENDED_WORD: u32 = BEGUN_WORD + 8;
 /// Most classes: slices of 16 bytes to 64 KiB.
 pub(crate) const MOST_CLASSES: u32 = 13;
 /// First word of the block buffers.
-pub(crate) const BUFFERS_WORD: u32 = LOCKS_WORD + MOST_CLASSES * LOCK_STRIDE;
+pub(crate) const BUFFERS_WORD: u32 = ENDED_WORD + 8;
 /// Words of a segment before its ring.
 const HEAD_WORDS: u32 = 4;
 
@@ -118,6 +119,12 @@ impl Geometry {
         self.data + (segment << self.segment_log())
     }
 
+    /// Whether a slice of a class, which begins at a granule, is the first of its block.
+    #[inline(always)]
+    pub const fn begins_block(self, granule: u32, class: u32) -> bool {
+        granule.wrapping_sub(self.data) & ((1 << self.block_log(class)) - 1) == 0
+    }
+
     /// The segment of a granule.
     #[inline(always)]
     pub const fn segment_of(self, granule: u32) -> u32 {
@@ -177,7 +184,7 @@ impl Geometry {
             + (self.places().counters + (unit << self.counter_stride_log())) as usize
     }
 
-    /// The word that counts the slices of a block that came back.
+    /// The word that counts the slices of a block that came back, and tells its buffer.
     #[inline(always)]
     pub const fn back_word(self, block: u32) -> usize {
         self.taken_word(block) + 1
@@ -219,26 +226,30 @@ impl Geometry {
         VebTree::new(self.trees + number * words, self.segments)
     }
 
-    /// The word of a class's lock: held by who makes a segment one of the class.
-    #[inline(always)]
-    pub const fn lock_word(self, class: u32) -> usize {
-        (LOCKS_WORD + class * LOCK_STRIDE) as usize
-    }
-
     /// Exponent of the buffers of a class.
     #[inline(always)]
     pub const fn buffers_log(self, class: u32) -> u32 {
         let (first, fewest) = (self.buffers & 31, self.buffers >> 8 & 31);
-        select(first > fewest + class, first.wrapping_sub(class), fewest)
+        let halved = class - least(class, self.equal_classes());
+        select(first > fewest + halved, first.wrapping_sub(halved), fewest)
+    }
+
+    /// How many classes have as many buffers as the one behind them; from there on each has half as many.
+    #[inline(always)]
+    const fn equal_classes(self) -> u32 {
+        self.buffers >> 5 & 7
     }
 
     /// Buffers of all classes before this one.
     #[inline(always)]
     pub const fn buffers_before(self, class: u32) -> u32 {
         let (first, fewest) = (self.buffers & 31, self.buffers >> 8 & 31);
+        let equal = least(class, self.equal_classes());
+        let class = class - equal;
         // Halving ones: 2^first + … down to twice the fewest; then the fewest each.
         let halving = least(class, first - fewest);
-        (2u32 << first) - (2u32 << (first - halving)) + ((class - halving) << fewest)
+        (equal << first) + (2u32 << first) - (2u32 << (first - halving))
+            + ((class - halving) << fewest)
     }
 
     /// The word of a buffer, counted through all classes.
@@ -246,6 +257,21 @@ impl Geometry {
     pub const fn buffer_word(self, buffer: u32) -> usize {
         let stride_log = self.buffers >> 16 & 31;
         (BUFFERS_WORD + (buffer << stride_log)) as usize
+    }
+
+    /// The word of a lock, held by who makes a segment one of the class. The buffers of a class that take as
+    /// many blocks as a segment has share one.
+    #[inline(always)]
+    pub const fn lock_word(self, class: u32, buffer: u32) -> usize {
+        // Beside a buffer: there are at least two words for each.
+        self.buffer_word(self.buffers_before(class) + (buffer >> self.blocks_log(class))) + 1
+    }
+
+    /// The buffer of its class that a lane of a launch tries first: lanes whose slices fill a block together
+    /// share one.
+    #[inline(always)]
+    pub const fn buffer_of(self, class: u32, lane: u32) -> u32 {
+        lane >> (self.block_log(class) - class) & ((1 << self.buffers_log(class)) - 1)
     }
 }
 
@@ -255,15 +281,16 @@ mod tests {
 
     #[test]
     fn buffers_of_classes_lie_one_behind_the_other() {
-        for (first, fewest) in [(0, 0), (3, 3), (4, 2), (7, 2), (10, 0)] {
+        for (first, equal, fewest) in [(0, 0, 0), (3, 2, 3), (4, 0, 2), (7, 4, 2), (10, 7, 0)] {
             let mut params = [0; 8];
-            params[PARAM_BUFFERS] = first | fewest << 8;
+            params[PARAM_BUFFERS] = first | equal << 5 | fewest << 8;
             let geometry = Geometry::new(params);
             let mut before = 0;
             for class in 0..MOST_CLASSES {
                 assert_eq!(geometry.buffers_before(class), before, "{first} {fewest}");
                 let log = geometry.buffers_log(class);
-                assert_eq!(log, first.saturating_sub(class).max(fewest));
+                let halved = class.saturating_sub(equal);
+                assert_eq!(log, first.saturating_sub(halved).max(fewest));
                 before += 1 << log;
             }
         }

@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `geometry` | where metadata and segments lie |
 //! | `state` | words of segments, blocks and buffers |
+//! | `moves` | whether a search in vain has seen all there is |
 //! | `segment` | segment tree, block trees, the ring of a segment |
 //! | `block` | getting a block, returning it |
 //! | `request` | what a layout asks for |
@@ -23,6 +24,7 @@
 
 mod block;
 mod geometry;
+mod moves;
 mod request;
 mod segment;
 mod slice;
@@ -33,7 +35,7 @@ pub(crate) use geometry::{
     PARAM_TABLE, PARAM_TREES,
 };
 pub(crate) use state::{
-    RUN, RUN_HEAD, UNUSED, WHOLE, block_count, block_tag, segment_tag, tag_for,
+    RUN, RUN_HEAD, UNUSED, WHOLE, back_count, block_count, block_tag, segment_tag, tag_for,
 };
 
 use super::fail;

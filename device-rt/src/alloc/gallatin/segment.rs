@@ -7,6 +7,7 @@
 //! segment's bit in the segment tree alone is taken at its word.
 
 use super::Gallatin;
+use super::moves::Moves;
 use super::state::{RUN, RUN_HEAD, UNUSED, pack, segment_blocks, segment_tag, tag_for};
 use warpheap_api::{AllocError, HeapMemory, select};
 
@@ -72,7 +73,7 @@ impl Gallatin {
     }
 
     #[inline(always)]
-    fn has_blocks(self, state: u32, class: u32) -> bool {
+    pub(super) fn has_blocks(self, state: u32, class: u32) -> bool {
         (segment_tag(state) == tag_for(class)) & (segment_blocks(state) > 0)
     }
 
@@ -137,12 +138,14 @@ impl Gallatin {
     /// Claims segments side by side from the back: the granule at which they begin, and an error's code
     /// or 0.
     #[inline(always)]
-    pub(super) fn claim_segments(self, count: u32, align: u32) -> (u32, u32) {
+    pub(super) fn claim_segments(self, count: u32, align: u32, moves: &mut Moves) -> (u32, u32) {
+        self.watch(moves);
         let log = self.geometry.segment_log();
         let phase = self.geometry.data >> log;
         let align = select(align >> log == 0, 1, align >> log);
         let tree = self.geometry.segment_tree();
-        match tree.claim_run(self.words, count, align, phase) {
+        let tells = move |begins| self.move_run(begins);
+        match tree.claim_run_within(self.words, count, align, phase, tells) {
             Ok(first) => {
                 let mut i = 0;
                 while i < count {

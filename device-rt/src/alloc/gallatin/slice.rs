@@ -3,22 +3,27 @@
 //! lane each.
 
 use super::block::{LOST, NO_BLOCK, Refund};
+use super::moves::Moves;
 use super::request::{Kind, Request};
 use super::state::{
-    BUSY, EMPTY, WHOLE, block_count, block_in, block_tag, holds, is_block, pack, tag_for,
+    BUSY, EMPTY, HELD, WHOLE, block_count, block_in, block_tag, holds, is_block, none_back, pack,
+    tag_for,
 };
 use super::{Gallatin, MOST_CLASSES};
-use crate::arch;
+use crate::{arch, thread};
 use warpheap_api::{AllocError, HeapMemory, least, select};
 
 /// Looks at a buffer that somebody is about to give a block.
-const LOOKS: u32 = 32;
+const LOOKS: u32 = 64;
 /// Fruitless rounds before a team goes on to the next buffer of its class.
 const STAYS: u32 = 2;
-/// Times that a team takes unused blocks out of the buffers of all classes.
-const SWEEPS: u32 = 4;
+/// Times that a team begins anew because it found unused blocks in buffers, or others moved memory.
+const SWEEPS: u32 = 16;
 /// Rounds of a team beyond a few for each buffer.
 const ROUNDS: u32 = 64;
+/// As many lanes further on in the launch, a buffer is given a block ahead of time: about as many as the largest
+/// devices run at a time.
+const AHEAD: u32 = 1 << 18;
 
 /// What a lane got: a granule, or an error's code.
 #[derive(Clone, Copy)]
@@ -53,8 +58,11 @@ struct Search {
     fruitless: u32,
     /// There was neither a block nor a segment: only what is in buffers can serve.
     dry: bool,
+    moves: Moves,
     sweeps: u32,
     rounds: u32,
+    /// The team took the first slices of a block, and has one round more: for the buffer of lanes that come later.
+    ahead: bool,
 }
 
 impl Gallatin {
@@ -71,8 +79,10 @@ impl Gallatin {
         let mut search = Search {
             fruitless: 0,
             dry: false,
+            moves: Moves::NONE,
             sweeps: 0,
             rounds: 0,
+            ahead: false,
         };
         let mut answer = Answer {
             granule: 0,
@@ -80,11 +90,12 @@ impl Gallatin {
         };
         let size = select(slice, 1 << request.class, 0);
         let mut pending = arch::ballot(lanes, possible);
+        let mut busy = pending;
         // A round serves lanes of a team, fails them all, or is one of those that the leader counts.
-        while !pending.is_empty() {
+        while !busy.is_empty() {
             let mine = pending.and(team);
             let mut part = Part::NONE;
-            if (lane == leader) & !mine.is_empty() {
+            if (lane == leader) & (!mine.is_empty() | search.ahead) {
                 part = self.round(request, mine.count(), &mut search);
             }
             // The lanes parted; together again they shuffle faster.
@@ -98,12 +109,14 @@ impl Gallatin {
             let failed = waits & !served & (code != 0);
             answer.granule = select(served, base.wrapping_add(rank * size), answer.granule);
             answer.code = select(failed, code, answer.code);
-            pending = arch::ballot(lanes, waits & !served & !failed);
+            let goes_on = waits & !served & !failed;
+            pending = arch::ballot(lanes, goes_on);
+            busy = pending.or(arch::ballot(lanes, search.ahead));
         }
         answer
     }
 
-    /// One round of a team that wants as many.
+    /// One round of a team that wants as many; of one that wants none any more, for lanes that come later.
     #[inline(always)]
     fn round(self, request: Request, wanted: u32, search: &mut Search) -> Part {
         let (geometry, words) = (self.geometry, self.words);
@@ -111,21 +124,29 @@ impl Gallatin {
         let slice = request.kind == Kind::SLICE;
         let mut part = Part::NONE;
         let mut refund = Refund::NONE;
+        let index = thread::index();
+        let later = wanted == 0;
 
         let buffers = 1u32 << geometry.buffers_log(class);
-        let visited = search.fruitless / STAYS;
-        let buffer = arch::processor().wrapping_add(visited) & (buffers - 1);
-        let at = geometry.buffer_word(geometry.buffers_before(class) + buffer);
+        let visited = select(later, 0, search.fruitless / STAYS);
+        let first = geometry.buffer_of(class, index.wrapping_add(select(later, AHEAD, 0)));
+        let buffer = first.wrapping_add(visited) & (buffers - 1);
+        let number = geometry.buffers_before(class) + buffer;
+        let at = geometry.buffer_word(number);
         // Whoever leaves the buffer busy is the one to give it a block.
         let mut held = false;
+        let mut seen = EMPTY;
+        let mut mark = EMPTY;
         if slice {
-            let mut seen = words.load(at);
+            seen = words.load(at);
             let mut looks = 0;
-            while (seen == BUSY) & !search.dry & (looks < LOOKS) {
+            let most = select(search.dry | later, 0, LOOKS);
+            while !is_block(seen) & (seen != EMPTY) & (looks < most) {
                 seen = words.load(at);
                 looks += 1;
             }
-            let mut spent = (seen == EMPTY) & !search.dry;
+            let mut spent = seen == EMPTY;
+            search.moves.disturb(seen == HELD);
             if is_block(seen) {
                 let block = block_in(seen);
                 let taken = words.fetch_add(geometry.taken_word(block), wanted);
@@ -137,13 +158,20 @@ impl Gallatin {
                 // The block went another way since it was in this buffer: what was claimed goes back.
                 refund = claimed;
                 refund.count = claimed.count - count;
-                spent = !right | (block_count(taken) + wanted >= geometry.slices(class));
+                // Who takes exactly the last ones leaves the block: with its slices back it serves again.
+                let left = block_count(taken) < geometry.slices(class);
+                spent = !right | !left | (count < wanted);
             }
-            if spent {
-                held = words.compare_exchange(at, seen, BUSY) == seen;
+            if spent & !search.dry {
+                // What was claimed in vain goes back first; the next round finds the buffer empty.
+                let clear = refund.count != 0;
+                mark = select(clear, EMPTY, select(is_block(seen), HELD, BUSY));
+                held = (words.compare_exchange(at, seen, mark) == seen) & !clear;
                 // It may have come back since, with new slices.
                 if held & is_block(seen) && self.has_slices(block_in(seen), class) {
-                    words.store(at, seen);
+                    if words.compare_exchange(at, mark, seen) != mark {
+                        refund = self.drain(block_in(seen), class);
+                    }
                     held = false;
                 }
             }
@@ -151,38 +179,36 @@ impl Gallatin {
         }
         // A block for the buffer; without one if all buffers are busy; or for a whole request.
         let fruitless = (part.count == 0) & (refund.count == 0);
-        let astray = slice & !search.dry & (visited >= buffers) & fruitless;
+        let astray = slice & !search.dry & (visited >= buffers) & fruitless & !later;
         let whole = request.kind == Kind::WHOLE;
-        let asks = held & !search.dry | astray | (whole & !search.dry);
-        let mut block = NO_BLOCK;
+        let asks = held | (astray & !is_block(seen)) | (whole & !search.dry);
         if asks {
-            block = self.get_block(class);
+            let block = self.get_block(class, buffer, &mut search.moves);
             if block < LOST {
                 let first = select(part.count == 0, least(wanted, geometry.slices(class)), 0);
-                let count = select(whole, 1, first);
+                let back = select(whole, 0, none_back(number));
                 let tag = select(whole, WHOLE, tag_for(class));
-                part.base = select(count != 0, geometry.block_granule(block), part.base);
-                part.count = select(count != 0, count, part.count);
-                words.store(
-                    geometry.taken_word(block),
-                    pack(tag, select(whole, 0, count)),
-                );
-                words.release();
-                if astray & !held {
-                    // Into the buffer if it is empty by now; else the rest goes back.
-                    if words.compare_exchange(at, EMPTY, holds(block)) != EMPTY {
-                        refund = self.drain(block, class);
-                    }
+                self.set_block(block, back, pack(tag, select(whole, 0, first)));
+                // Who waited for another one to fill the buffer in vain does it instead.
+                let before = select(held, mark, seen);
+                if !whole && words.compare_exchange(at, before, holds(block)) != before {
+                    // That other one did. What nobody can come to goes back.
+                    refund = self.drain(block, class);
+                    refund.count += first;
+                } else {
+                    let count = select(whole, 1, first);
+                    part.base = select(count != 0, geometry.block_granule(block), part.base);
+                    part.count = select(count != 0, count, part.count);
                 }
+            } else if held {
+                words.compare_exchange(at, mark, EMPTY);
             }
-            search.dry = block == NO_BLOCK;
+            search.dry = (block == NO_BLOCK) & !later;
             search.fruitless = select(search.dry, 0, search.fruitless);
         }
-        if held {
-            words.store(at, select(block < LOST, holds(block), EMPTY));
-        }
         if (request.kind == Kind::RUN) & !search.dry {
-            let (granule, code) = self.claim_segments(request.segments, request.align);
+            let (granule, code) =
+                self.claim_segments(request.segments, request.align, &mut search.moves);
             part.base = granule;
             part.count = (code == 0) as u32;
             search.dry = code == AllocError::Exhausted.code();
@@ -196,7 +222,7 @@ impl Gallatin {
         let mut found = 0;
         while (refund.count != 0) | (next < end) {
             if refund.count == 0 {
-                (refund, next) = self.take_unused(next, end);
+                (refund, next) = self.take_unused(next, end, &mut search.moves);
                 found += refund.count;
             }
             if refund.count != 0 {
@@ -204,10 +230,13 @@ impl Gallatin {
                 refund.count = 0;
             }
         }
+        self.end(&mut search.moves);
         if over {
-            let again = (found != 0) & (search.sweeps < SWEEPS);
+            // Only who has seen all there is may say that there is nothing.
+            let nothing = (found == 0) & self.was_still(search.moves);
+            let again = !nothing & (search.sweeps < SWEEPS);
             let why = select(
-                found == 0,
+                nothing,
                 AllocError::Exhausted.code(),
                 AllocError::Contended.code(),
             );
@@ -216,6 +245,10 @@ impl Gallatin {
             search.dry = false;
             search.fruitless = 0;
         }
+        // The first slices of a block, and the launch goes on far behind them.
+        let opens = slice & (part.count != 0) & geometry.begins_block(part.base, class);
+        let more = index.wrapping_add(AHEAD) < thread::count();
+        search.ahead = !later & (search.ahead | (opens & more));
         search.rounds += (part.count == 0) as u32;
         let most = buffers * STAYS * (SWEEPS + 2) + ROUNDS;
         let lost = (part.count == 0) & (part.code == 0) & (search.rounds > most);

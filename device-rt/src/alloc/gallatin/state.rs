@@ -1,5 +1,5 @@
-//! The words that lanes meet on: the state of a segment, the count of slices that a block handed out, a
-//! block buffer.
+//! The words that lanes meet on: the state of a segment, the counts of a block's slices that were handed out
+//! and that came back, a block buffer.
 
 /// Where things lie in a segment's part of the memory table.
 #[derive(Clone, Copy)]
@@ -59,12 +59,35 @@ pub(crate) const fn block_count(taken: u32) -> u32 {
     taken & ((1 << TAG_SHIFT) - 1)
 }
 
+/// The buffer that a block lies in, in the word that counts its slices which are back.
+const HOME_SHIFT: u32 = 16;
+
+/// A block of which no slice is back, in a buffer.
+#[inline(always)]
+pub(crate) const fn none_back(buffer: u32) -> u32 {
+    (buffer + 1) << HOME_SHIFT
+}
+
+/// How many slices of a block are back.
+#[inline(always)]
+pub(crate) const fn back_count(back: u32) -> u32 {
+    back & ((1 << HOME_SHIFT) - 1)
+}
+
+/// The buffer that a block was put into; `u32::MAX` if into none.
+#[inline(always)]
+pub(crate) const fn home(back: u32) -> u32 {
+    (back >> HOME_SHIFT).wrapping_sub(1)
+}
+
 /// A buffer without a block.
 pub(crate) const EMPTY: u32 = 0;
-/// A buffer that somebody is about to give a block.
+/// A buffer that was empty and that somebody is about to give a block.
 pub(crate) const BUSY: u32 = 1;
+/// A buffer that had a block, and whose block somebody is about to change.
+pub(crate) const HELD: u32 = 2;
 /// A buffer with block number 0.
-const FIRST: u32 = 2;
+const FIRST: u32 = 3;
 
 /// A buffer with a block.
 #[inline(always)]
@@ -101,10 +124,19 @@ mod tests {
 
     #[test]
     fn buffers_are_empty_busy_or_blocks() {
-        assert!(!is_block(EMPTY) && !is_block(BUSY));
+        assert!(!is_block(EMPTY) && !is_block(BUSY) && !is_block(HELD));
         for block in [0, 1, 1 << 28] {
             assert!(is_block(holds(block)));
             assert_eq!(block_in(holds(block)), block);
         }
+    }
+
+    #[test]
+    fn slices_that_are_back_leave_the_buffer_alone() {
+        for buffer in [0, 5, 13 * 1024] {
+            let back = none_back(buffer) + 4096;
+            assert_eq!((home(back), back_count(back)), (buffer, 4096));
+        }
+        assert_eq!(home(17), u32::MAX, "in no buffer");
     }
 }
