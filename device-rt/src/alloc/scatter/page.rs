@@ -143,7 +143,7 @@ impl ScatterAlloc {
 
     /// The word with the bits of chunks `32 * word` and following.
     #[inline(always)]
-    fn bit_word(self, page: u32, word: u32, many: bool) -> usize {
+    pub(super) fn bit_word(self, page: u32, word: u32, many: bool) -> usize {
         let second = self.geometry.second_word(page) as u32 + word;
         select(many, second, self.geometry.bits_word(page) as u32) as usize
     }

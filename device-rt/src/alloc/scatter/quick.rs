@@ -5,6 +5,7 @@
 use super::search::{Ask, Held};
 use super::state::{FREE, chunk_of, count_of, pack};
 use super::{Part, ScatterAlloc};
+use crate::arch;
 use crate::bits::{low_mask, take_from};
 use warpheap_api::{HeapMemory, select};
 
@@ -59,9 +60,10 @@ impl ScatterAlloc {
                     spots = self.geometry.spots(split);
                 }
                 if suits(old, chunk, ask.wanted, spots) {
-                    if spots <= 32 {
+                    if ask.wanted < 32 {
                         // On the way with the addition.
-                        set = self.words.load(self.geometry.bits_word(taken.page));
+                        let (word, many) = self.own_word(chunk, spots);
+                        set = self.words.load(self.bit_word(taken.page, word, many));
                     }
                     old = self.words.fetch_add(at, ask.wanted);
                     got = suits(old, chunk, ask.wanted, spots);
@@ -82,17 +84,27 @@ impl ScatterAlloc {
                     surplus: 0,
                 };
                 taken.filled = held.before + held.count == spots;
-                let turn = held.before & 31;
+                let (word, many) = self.own_word(chunk, spots);
+                let turn = select(many, 0, held.before & 31);
                 let mut wanted = low_mask(held.count) << turn;
                 if wanted & set != 0 {
-                    wanted = take_from(low_mask(spots) & !set, held.count, turn);
+                    let free = low_mask(spots - word * 32) & !set;
+                    wanted = take_from(free, held.count, turn);
                 }
-                let word = held.before / 32;
                 self.claim_bits(&mut held, word, wanted, &mut taken.part);
                 taken.left = held.count;
             }
         }
         taken
+    }
+
+    /// The word of a page's bits in which the lane's team claims, and whether it is one of the second level. Each
+    /// warp that has the page as its start page has a word of its own there, so no team crosses two.
+    #[inline(always)]
+    fn own_word(self, chunk: u32, spots: u32) -> (u32, bool) {
+        let words = (1u32 << self.geometry.spots_shift(chunk)) >> 5;
+        let last = select(words == 0, 0, words.wrapping_sub(1));
+        (arch::thread_index() >> 5 & last, spots > 32)
     }
 }
 
