@@ -158,9 +158,7 @@ impl Gallatin {
                 // The block went another way since it was in this buffer: what was claimed goes back.
                 refund = claimed;
                 refund.count = claimed.count - count;
-                // Who takes exactly the last ones leaves the block: with its slices back it serves again.
-                let left = block_count(taken) < geometry.slices(class);
-                spent = !right | !left | (count < wanted);
+                spent = !right | (block_count(taken) + wanted >= geometry.slices(class));
             }
             if spent & !search.dry {
                 // What was claimed in vain goes back first; the next round finds the buffer empty.
