@@ -216,7 +216,14 @@ fn refresh(
     files: &Mutex<()>,
 ) -> Result {
     let begin = Instant::now();
+    let source = krate.source_hash()?;
     let image = prebuilt::compile(krate, format, toolchain)?;
+    if krate.source_hash()? != source {
+        return message(format!(
+            "the sources of {} changed while it was compiled: run this again",
+            krate.image_name()
+        ));
+    }
     let _one_at_a_time = files.lock().unwrap_or_else(PoisonError::into_inner);
     prebuilt::write(folder, krate, format, &image, &toolchain.version)?;
     println!(

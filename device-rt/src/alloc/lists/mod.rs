@@ -51,8 +51,9 @@ const FEW: u32 = 32;
 /// Segments of a list that the later looks pass over.
 const MANY: u32 = 1 << 12;
 /// Rounds of a team that found nothing while others had lists in their hands. A list is in one hand at a time for
-/// some microseconds, and all warps of a device may want the same one: this is some 20 ms.
-const ROUNDS: u32 = 1 << 10;
+/// some microseconds, and all warps of a device may want the same one: this is some 20 ms. With a set of lists for each
+/// multiprocessor fewer warps want the same one, and a round looks at all the sets.
+const ROUNDS: [u32; 2] = [1 << 10, 1 << 6];
 /// Rounds after which a team merges although others have lists in their hands.
 const MERGES: u32 = 8;
 /// The binary logarithm of the looks of the longest pause.
@@ -242,7 +243,11 @@ unsafe impl<const PER_PROCESSOR: bool> DeviceAlloc for SegmentLists<PER_PROCESSO
                 row = self.take_anywhere(ask, mine.count(), round, &mut busy);
                 if row.count == 0 {
                     round += 1;
-                    let late = select(round < ROUNDS, AGAIN, AllocError::Contended.code());
+                    let late = select(
+                        round < ROUNDS[PER_PROCESSOR as usize],
+                        AGAIN,
+                        AllocError::Contended.code(),
+                    );
                     cause = select(busy, late, AllocError::Exhausted.code());
                     if cause == AGAIN {
                         self.pause(round);

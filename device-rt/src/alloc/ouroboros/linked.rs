@@ -144,9 +144,13 @@ impl Queue for VirtualLinked {
     fn publish(core: Core, class: u32, chunks: (u32, u32), before: u32) {
         let (oldest, newest) = chunks;
         if before == NONE {
-            for word in [HEAD_FIRST, HEAD_LAST, HEAD_OLD] {
-                core.words.store(core.geometry.head(class, word), oldest);
-            }
+            // One by one: SPIR-V has no arrays of which an iterator could be made.
+            core.words
+                .store(core.geometry.head(class, HEAD_FIRST), oldest);
+            core.words
+                .store(core.geometry.head(class, HEAD_LAST), oldest);
+            core.words
+                .store(core.geometry.head(class, HEAD_OLD), oldest);
         } else {
             let next = core.geometry.header(before) + NEXT;
             core.words.store(next, oldest);
