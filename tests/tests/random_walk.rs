@@ -1,13 +1,14 @@
 //! What only the random walks promise: steps as the paper expects them, pages and units of the sizes that
 //! were set, heaps that serve their last page, units that come back.
 
-use warpheap_api::host::{DeviceError, HostAlloc, Pool};
+use warpheap_api::host::{HostAlloc, Pool};
 use warpheap_api::{AllocError, DevicePtr, Layout, layout};
 use warpheap_rt::alloc::{
     ClusteredWalk, CollaborativeWalk, PageWalk, RandomWalk, RandomWalkBitmap, RandomWalkMalloc,
 };
 use warpheap_rt::host::{CountsSteps, RandomWalkConfig, RandomWalkMallocConfig, WalkSteps};
 use warpheap_test_kernels::program::StepMallocsEntry;
+use warpheap_tests::blocks::{fill, free_all, used};
 use warpheap_tests::heap::{Failures, malloc};
 use warpheap_tests::walks::{Case, Measured, PAGES, SHARES, lanes};
 use warpheap_tests::{Site, TestHeap};
@@ -25,32 +26,6 @@ fn pages_of(page_bytes: u32) -> RandomWalkConfig {
         page_bytes,
         ..RandomWalkConfig::default()
     }
-}
-
-/// Allocates blocks of this layout until the heap has none.
-fn fill<A: HostAlloc>(pool: &Pool<A>, layout: Layout) -> Vec<DevicePtr<u8>> {
-    let mut blocks = Vec::new();
-    loop {
-        match pool.malloc(layout) {
-            Ok(block) => blocks.push(block),
-            Err(DeviceError::Heap { cause, .. }) => {
-                assert_eq!(cause, AllocError::Exhausted);
-                return blocks;
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
-}
-
-fn free_all<A: HostAlloc>(pool: &Pool<A>, blocks: Vec<DevicePtr<u8>>, layout: Layout) {
-    for block in blocks {
-        // SAFETY: the blocks came from this heap with this layout, and nobody uses them.
-        unsafe { pool.free(block, layout) }.expect("a free");
-    }
-}
-
-fn used<A: HostAlloc>(pool: &Pool<A>) -> u64 {
-    pool.stats().expect("stats").usage.used_bytes
 }
 
 /// Measures all cases of a kind and hands each to `check`.

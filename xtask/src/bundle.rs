@@ -12,13 +12,16 @@ const LIMIT: u64 = 56 << 20;
 
 /// The packages whose programs and tests are bundled: those that use a device. Tests of compilers and
 /// macros need a compiler and the sources, which the other machine does not have.
-const PACKAGES: [&str; 5] = [
+const PACKAGES: [&str; 4] = [
     "warpheap",
     "warpheap-tests",
-    "warpheap-bench",
     "warpheap-cuda",
     "warpheap-vulkan",
 ];
+
+/// The programs of the suite that use a device. The others run in the emulator, which was done where they
+/// were compiled, and each holds all kernels once more.
+const SUITE: [&str; 2] = ["warpheap-tests.cuda", "warpheap-tests.vulkan"];
 
 /// The script that runs everything on the other machine.
 const RUN_SH: &str = include_str!("bundle/run.sh");
@@ -73,10 +76,6 @@ pub fn run(args: &Args) -> Result {
                 sh::quiet(Command::new("gzip").arg("-9n").arg(&to))?;
             }
         }
-    }
-    let images = workspace::root().join("prebuilt");
-    if images.is_dir() {
-        sh::quiet(Command::new("cp").arg("-r").arg(&images).arg(&out))?;
     }
 
     let files = sizes(&out)?;
@@ -136,6 +135,7 @@ fn executables(messages: &str, tests: bool) -> Vec<Executable> {
             })
         })
         .collect();
+    found.retain(|e| !e.name.starts_with("warpheap-tests.") || SUITE.contains(&e.name.as_str()));
     found.sort_by(|a, b| a.name.cmp(&b.name));
     found
 }
@@ -233,5 +233,10 @@ mod tests {
         assert_eq!(names(false), ["warpheap"]);
         assert_eq!(package_name("path+file:///w/xtask#0.1.0"), "xtask");
         assert_eq!(names(true), ["pack.conformance"]);
+        let suite =
+            |target| line(target, "test", true, "\"/t\"").replace("#pack@", "#warpheap-tests@");
+        let kept = executables(&[suite("cuda"), suite("host")].join("\n"), true);
+        assert_eq!(kept.len(), 1);
+        assert_eq!(kept[0].name, "warpheap-tests.cuda");
     }
 }

@@ -170,3 +170,6 @@ impl Modules {
         found.map_or(&self.rest, |(_, module)| module)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -44,7 +44,7 @@ impl Backend for Forgetful {
     fn fill(&self, _: BufferId, _: u64, _: u64, _: u32) -> Result<(), DeviceError> {
         Ok(())
     }
-    fn load(&self, _image: &KernelImage) -> Result<ModuleId, DeviceError> {
+    fn load(&self, _image: &KernelImage<'_>) -> Result<ModuleId, DeviceError> {
         Ok(ModuleId(1))
     }
     fn submit(&self, launches: &[Launch<'_>]) -> Result<Vec<LaunchReport>, DeviceError> {

@@ -24,10 +24,10 @@ mod load;
 mod settings;
 mod two_kinds;
 
-use warpheap_api::host::{DeviceError, HostAlloc, Pool};
-use warpheap_api::{AllocError, DevicePtr, Layout};
+use warpheap_api::host::{HostAlloc, Pool};
 use warpheap_rt::host::OuroborosConfig;
 use warpheap_tests::Site;
+use warpheap_tests::blocks::{fill, free_all, room, used};
 
 const POOL: u64 = 4 << 20;
 
@@ -36,34 +36,4 @@ type Settings = OuroborosConfig;
 fn heap<A: HostAlloc<Config = Settings>>(bytes: u64, config: &Settings) -> Pool<A> {
     let site = Site::host(8);
     site.device.reserve_with(bytes, config).expect("a heap")
-}
-
-/// Allocates blocks of this layout until the heap has none; a lane alone never contends.
-fn fill<A: HostAlloc>(pool: &Pool<A>, layout: Layout) -> Vec<DevicePtr<u8>> {
-    let mut blocks = Vec::new();
-    loop {
-        match pool.malloc(layout) {
-            Ok(block) => blocks.push(block),
-            Err(DeviceError::Heap { cause, .. }) => {
-                assert_eq!(cause, AllocError::Exhausted, "{}: {layout:?}", A::NAME);
-                return blocks;
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
-}
-
-fn free_all<A: HostAlloc>(pool: &Pool<A>, blocks: Vec<DevicePtr<u8>>, layout: Layout) {
-    for block in blocks {
-        // SAFETY: the blocks came from this heap with this layout, and nobody uses them.
-        unsafe { pool.free(block, layout) }.expect("a free");
-    }
-}
-
-fn used<A: HostAlloc>(pool: &Pool<A>) -> u64 {
-    pool.stats().expect("stats").usage.used_bytes
-}
-
-fn room<A: HostAlloc>(pool: &Pool<A>) -> u64 {
-    pool.bytes() - pool.metadata_bytes()
 }

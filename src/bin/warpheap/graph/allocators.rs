@@ -114,6 +114,12 @@ mod tests {
     }
 
     #[test]
+    fn the_builder_makes_an_image_for_each() {
+        let all: Vec<&str> = all().iter().map(|allocator| allocator.name).collect();
+        assert_eq!(warpheap_build::ALLOCATORS[..], all[..]);
+    }
+
+    #[test]
     fn an_unknown_name_lists_all() {
         let message = chosen(&["Bump", "magic"]).unwrap_err();
         for allocator in all() {
