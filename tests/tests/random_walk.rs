@@ -1,8 +1,8 @@
 //! What only the random walks promise: steps as the paper expects them, pages and units of the sizes that
 //! were set, heaps that serve their last page, units that come back.
 
-use warpheap_api::host::{HostAlloc, Pool};
-use warpheap_api::{AllocError, DevicePtr, Layout, layout};
+use warpheap_api::host::{DeviceError, HostAlloc, Pool};
+use warpheap_api::{AllocError, layout};
 use warpheap_rt::alloc::{
     ClusteredWalk, CollaborativeWalk, PageWalk, RandomWalk, RandomWalkBitmap, RandomWalkMalloc,
 };
