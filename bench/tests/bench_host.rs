@@ -137,8 +137,8 @@ fn said_what_is_so(row: &Row, frees: bool) {
             if frees {
                 let capacity = value(row, Metric::CAPACITY);
                 assert!(capacity > 40.0 && capacity < 100.0, "{row:?}");
-                // What it can hold it does hold.
-                assert!(value(row, Metric::UNFILLED) < 1.0, "{row:?}");
+                // What it can hold it does hold, but for requests that others were in the way of.
+                assert!(value(row, Metric::UNFILLED) < 5.0, "{row:?}");
             }
             // The pool is small, so not every size finds room even if half of it is free.
             if frees && row.fill == Some(50) {
