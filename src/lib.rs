@@ -9,7 +9,7 @@
 //! ```
 //! # // What `device_module!()` makes, which needs a build script.
 //! # pub struct Kernels(warpheap::Module);
-//! # impl Kernels { pub fn module(&self) -> &warpheap::Module { &self.0 } }
+//! # impl Kernels { pub fn module(&self, _: &str) -> &warpheap::Module { &self.0 } }
 //! # fn main() {}
 //! use warpheap::device::*;
 //!

@@ -4,7 +4,7 @@ use warpheap_rt::device::*;
 pub struct Kernels(warpheap_rt::api::host::Module);
 
 impl Kernels {
-    pub fn module(&self) -> &warpheap_rt::api::host::Module {
+    pub fn module(&self, _: &str) -> &warpheap_rt::api::host::Module {
         &self.0
     }
 }
