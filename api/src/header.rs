@@ -8,7 +8,8 @@
 //! | 3 | reserved, 0 |
 //! | 4..8 | failures by cause (index = error code; 4 unused) |
 //! | 8..11 | arenas: settings, open ones, misuses; 0 of other allocators |
-//! | 11..16 | reserved, 0 |
+//! | 11 | requests until one is refused, of the adaptor `Failing`; 0 of other allocators |
+//! | 12..16 | reserved, 0 |
 //! | 16..16+8×32 | counters, in 32 stripes so that warps do not meet on one word |
 //!
 //! The counters are written by the adaptor `Counted` alone; the failure counts by every allocator.
@@ -30,6 +31,8 @@ pub const WORD_ARENA_SETTINGS: usize = 8;
 pub const WORD_ARENAS_OPEN: usize = 9;
 /// Word index of the number of calls on arenas that were misuse.
 pub const WORD_ARENA_MISUSES: usize = 10;
+/// Word index of the number of requests until one is refused, which one that refuses counts down.
+pub const WORD_REFUSE: usize = 11;
 /// Word index of the first stripe of counters.
 pub const WORD_COUNTERS: usize = 16;
 

@@ -8,7 +8,7 @@
 //! | [`sync`] | what lanes do together, from `arch`'s operations: prefix sums, reductions, scattering |
 //! | [`bits`] | words as sets of bits |
 //! | [`alloc`] | the allocators |
-//! | [`adaptor`] | allocators around allocators: counting |
+//! | [`adaptor`] | allocators around allocators: counting, failing |
 //! | [`container`] | data structures that grow in a heap |
 //!
 //! Beside them: [`Heap`], through which kernels use any of the allocators; [`thread`], where a

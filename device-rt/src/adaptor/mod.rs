@@ -1,5 +1,7 @@
 //! Allocators around allocators: what is wanted for diagnosis stays out of the fast paths.
 
 mod counted;
+mod failing;
 
 pub use counted::Counted;
+pub use failing::Failing;

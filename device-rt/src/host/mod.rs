@@ -4,6 +4,7 @@ mod bump;
 mod counted;
 mod cuda_malloc;
 mod direct;
+mod failing;
 mod fdg;
 mod gallatin;
 mod lists;

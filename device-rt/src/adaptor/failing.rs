@@ -1,0 +1,62 @@
+//! A heap that refuses the n-th request, for tests of what happens when memory runs out.
+
+use crate::alloc::fail;
+use crate::arch::Words;
+use warpheap_api::{
+    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, Layout, header,
+};
+
+/// Refuses one request, the n-th from when the host says so, as if the heap were exhausted; passes all
+/// others on to the allocator within.
+///
+/// The host says so with `Failing::refuse`; until then nothing is refused. Requests of all lanes count, in
+/// the order in which they come; resizing a block counts where it takes a new one.
+#[derive(Clone, Copy)]
+pub struct Failing<A> {
+    inner: A,
+}
+
+impl<A: HeapHandle<Memory = Words>> HeapHandle for Failing<A> {
+    #[inline(always)]
+    unsafe fn attach(words: Words, params: HeapParams) -> Self {
+        Failing {
+            // SAFETY: the caller's promise.
+            inner: unsafe { A::attach(words, params) },
+        }
+    }
+}
+
+// SAFETY: what is handed out is the inner allocator's, and goes back to it.
+unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Failing<A> {
+    type Memory = Words;
+    const NAME: &'static str = A::NAME;
+    const CAPS: Caps = A::CAPS;
+    const LEAN_REGISTERS: u32 = A::LEAN_REGISTERS;
+
+    #[inline(always)]
+    fn memory(self) -> Words {
+        self.inner.memory()
+    }
+
+    #[inline(always)]
+    fn header(self) -> Words {
+        self.inner.header()
+    }
+
+    #[inline(always)]
+    fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        let words = self.inner.header();
+        // From zero it takes four thousand million requests to come to one.
+        let left = words.fetch_sub(header::WORD_REFUSE, 1);
+        if left == 1 {
+            return fail(words, AllocError::Exhausted);
+        }
+        self.inner.malloc(layout)
+    }
+
+    #[inline(always)]
+    unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { self.inner.free(ptr, layout) }
+    }
+}

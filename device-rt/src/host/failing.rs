@@ -1,0 +1,34 @@
+//! [`Failing`] on the host: the inner allocator's heap under another kind, and when it refuses.
+
+use crate::adaptor::Failing;
+use crate::arch::Words;
+use warpheap_api::host::{
+    BackendKind, DeviceError, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Usage,
+};
+use warpheap_api::{HeapParams, header};
+
+impl<A: HostAlloc<Memory = Words>> Failing<A> {
+    /// From now on the `n`-th request is refused, counted from 1; 0 refuses none.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn refuse(pool: &Pool<Self>, n: u32) -> Result<(), DeviceError> {
+        let at = header::WORD_REFUSE as u64 * 4;
+        pool.raw().buffer.write(at, &n.to_ne_bytes())
+    }
+}
+
+impl<A: HostAlloc<Memory = Words>> HostAlloc for Failing<A> {
+    const KIND: u32 = A::KIND | 0x400;
+    const LEAST_BLOCK: u64 = A::LEAST_BLOCK;
+    type Config = A::Config;
+    const ONLY_ON: Option<BackendKind> = A::ONLY_ON;
+
+    fn plan(bytes: u64, config: &A::Config) -> Result<HeapPlan, PlanError> {
+        A::plan(bytes, config)
+    }
+
+    fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
+        A::usage(params, heap)
+    }
+}

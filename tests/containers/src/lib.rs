@@ -1,0 +1,107 @@
+//! What the tests of the containers share: devices with their kernels, heaps, and the check that a heap is
+//! empty again.
+
+use std::sync::OnceLock;
+use warpheap::Device;
+use warpheap_api::host::{BackendKind, HostAlloc, Pool};
+use warpheap_container_kernels::Kernels;
+use warpheap_host::{HostConfig, Mode};
+
+/// An opened device with the kernels.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The device.
+    pub device: Device,
+    /// The kernels.
+    pub kernels: Kernels,
+}
+
+impl Site {
+    fn new(device: Device) -> Self {
+        let kernels = warpheap_container_kernels::load(&device).expect("the kernels load");
+        Site { device, kernels }
+    }
+
+    /// The emulator with warps of `width` lanes, on two threads, telling of overlapping blocks.
+    pub fn host(width: u32) -> Self {
+        Self::emulator(HostConfig {
+            warp_width: width,
+            threads: 2,
+            check_blocks: Some(true),
+            ..HostConfig::default()
+        })
+    }
+
+    /// The emulator under the schedule that `seed` stands for.
+    pub fn explored(width: u32, seed: u64) -> Self {
+        Self::emulator(HostConfig {
+            warp_width: width,
+            mode: Mode::Explore { seed },
+            check_blocks: Some(true),
+            ..HostConfig::default()
+        })
+    }
+
+    fn emulator(config: HostConfig) -> Self {
+        let device = warpheap_host::open(config).and_then(Device::adopt);
+        Self::new(device.expect("the emulator opens"))
+    }
+
+    /// The Vulkan device that the environment chooses, opened once; with `WARPHEAP_REQUIRE_VULKAN=1` its
+    /// absence is a failure.
+    pub fn vulkan() -> Option<Self> {
+        static SITE: OnceLock<Option<Site>> = OnceLock::new();
+        gpu(&SITE, BackendKind::Vulkan, "WARPHEAP_REQUIRE_VULKAN")
+    }
+
+    /// The CUDA device that the environment chooses, opened once; with `WARPHEAP_REQUIRE_CUDA=1` its absence
+    /// is a failure.
+    pub fn cuda() -> Option<Self> {
+        static SITE: OnceLock<Option<Site>> = OnceLock::new();
+        gpu(&SITE, BackendKind::Cuda, "WARPHEAP_REQUIRE_CUDA")
+    }
+
+    /// Whether it is the emulator or Vulkan on CPUs: a few hundred lanes are many.
+    pub fn is_slow(&self) -> bool {
+        let info = self.device.info();
+        let name = info.name.to_lowercase();
+        info.backend == BackendKind::Host || name.contains("swiftshader")
+    }
+
+    /// A heap of `bytes`.
+    pub fn heap<A: HostAlloc>(&self, bytes: u64) -> Pool<A> {
+        self.device.reserve::<A>(bytes).expect("the heap is made")
+    }
+}
+
+/// Nothing is left in a heap.
+pub fn assert_empty<A: HostAlloc>(pool: &Pool<A>) {
+    let usage = pool.stats().expect("stats").usage;
+    assert_eq!(
+        usage.used_bytes,
+        0,
+        "{}: memory is left: {usage:?}",
+        A::NAME
+    );
+}
+
+/// Opens a device once. Without one there is a line on standard error, but where the environment variable
+/// `required` is 1, every test that asks for it fails.
+fn gpu(site: &OnceLock<Option<Site>>, backend: BackendKind, required: &str) -> Option<Site> {
+    let site = site.get_or_init(|| match Device::open_backend(backend, None) {
+        Ok(device) => Some(Site::new(device)),
+        Err(error) => {
+            // Not through `eprintln`, which the test harness keeps to itself.
+            use std::io::Write;
+            let text = format!("SKIPPED: every {backend} test of the containers: {error}\n");
+            let _ = std::io::stderr().write_all(text.as_bytes());
+            None
+        }
+    });
+    let must = std::env::var(required).is_ok_and(|value| value.trim() == "1");
+    assert!(
+        site.is_some() || !must,
+        "{required}=1 and there is no {backend} device: the line that begins with SKIPPED says why"
+    );
+    site.clone()
+}
