@@ -30,6 +30,8 @@ pub struct Entry {
     pub source: String,
     /// `rustc --version` of the compiler.
     pub toolchain: String,
+    /// What [`draft`] said of it, for a format that has drafts.
+    pub draft: Option<String>,
 }
 
 /// What `manifest.json` says: for each image ([`DeviceCrate::image_name`]) and format one [`Entry`].
@@ -82,6 +84,7 @@ impl Manifest {
                     sha256: text("sha256")?,
                     source: text("source")?,
                     toolchain: text("toolchain")?,
+                    draft: image["draft"].as_str().map(str::to_owned),
                 };
                 manifest.entries.insert((name.clone(), format), entry);
             }
@@ -100,6 +103,9 @@ impl Manifest {
             images[format.extension()] = json!({
                 "file": entry.file, "sha256": entry.sha256, "source": entry.source, "toolchain": entry.toolchain,
             });
+            if let Some(draft) = &entry.draft {
+                images[format.extension()]["draft"] = json!(draft);
+            }
         }
         let path = folder.join("manifest.json");
         let mut text = format!("{:#}", json!({ "form": FORM, "images": named }));
@@ -263,6 +269,57 @@ pub fn compile(
     Ok(image)
 }
 
+/// The hash of what an image is made from just before the step that takes most of the time; `None` for a
+/// format without such a step. The same draft by the same compiler is the same image.
+///
+/// # Errors
+/// As [`compile`].
+pub fn draft(
+    krate: &DeviceCrate,
+    format: Format,
+    toolchain: &Toolchain,
+) -> Result<Option<String>, BuildError> {
+    if format != Format::Spirv {
+        return Ok(None);
+    }
+    let hash = crate::spirv::draft_hash(krate, toolchain)?;
+    dep_info::check(krate, format)?;
+    Ok(Some(hash))
+}
+
+/// Records that the present sources make the stored image, if that was made from this draft by this compiler,
+/// or, stored without a draft, from these sources; whether it was so.
+///
+/// # Errors
+/// As [`write`].
+pub fn renew(
+    folder: &Path,
+    krate: &DeviceCrate,
+    format: Format,
+    draft: &str,
+    toolchain: &str,
+) -> Result<bool, BuildError> {
+    let mut manifest = Manifest::read(folder)?;
+    let name = krate.image_name();
+    let source = krate.source_hash()?;
+    let Some(mut entry) = manifest.get(&name, format).cloned() else {
+        return Ok(false);
+    };
+    let same = match &entry.draft {
+        Some(known) => known == draft,
+        None => entry.source == source,
+    };
+    let intact = take(folder, &name, format, &entry.source)?.is_ok();
+    if !same || !intact || entry.toolchain != toolchain {
+        return Ok(false);
+    }
+    entry.source = source;
+    entry.draft = Some(draft.to_owned());
+    manifest.set(&name, format, entry);
+    manifest.write(folder)?;
+    Ok(true)
+}
+
 /// Packs `image`, stores it as `<image name>.<extension>.gz` in `folder` (made if missing) and records it.
 ///
 /// # Errors
@@ -272,6 +329,7 @@ pub fn write(
     krate: &DeviceCrate,
     format: Format,
     image: &[u8],
+    draft: Option<String>,
     toolchain: &str,
 ) -> Result<(), BuildError> {
     fs::create_dir_all(folder).map_err(BuildError::io("make", folder))?;
@@ -285,6 +343,7 @@ pub fn write(
         sha256: sha256(&packed),
         source: krate.source_hash()?,
         toolchain: toolchain.to_owned(),
+        draft,
     };
     manifest.set(&krate.image_name(), format, entry);
     manifest.write(folder)

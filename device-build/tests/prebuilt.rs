@@ -42,6 +42,7 @@ fn the_manifest_survives_writing_and_reading() {
         sha256: format!("{n}"),
         source: "s \"quoted\"".to_owned(),
         toolchain: "rustc 1.96.0".to_owned(),
+        draft: (n % 2 == 0).then(|| format!("draft {n}")),
     };
     let mut manifest = Manifest::default();
     manifest.set("k", Format::Ptx, entry(1));
@@ -83,6 +84,7 @@ fn with_prebuilt() -> TempDir {
         &krate,
         Format::Ptx,
         b".version 6.0\n",
+        None,
         "rustc x",
     )
     .expect("write");
@@ -151,7 +153,15 @@ fn images_by_allocator_are_taken_each_and_embedded_with_their_names() {
     for image in &images {
         let text = format!("// {}\n", image.image_name());
         let folder = root.join("prebuilt");
-        prebuilt::write(&folder, image, Format::Ptx, text.as_bytes(), "rustc x").expect("write");
+        prebuilt::write(
+            &folder,
+            image,
+            Format::Ptx,
+            text.as_bytes(),
+            None,
+            "rustc x",
+        )
+        .expect("write");
     }
     let report = try_build(&options(root).mode(Mode::Prebuilt)).expect("prebuilt");
     assert_eq!(report.images.len(), images.len());
@@ -179,7 +189,7 @@ fn a_source_of_some_allocators_makes_their_images_stale_and_no_others() {
     let folder = root.join("prebuilt");
     for image in krate().images() {
         for format in Format::ALL {
-            prebuilt::write(&folder, &image, format, b"image", "rustc x").expect("write");
+            prebuilt::write(&folder, &image, format, b"image", None, "rustc x").expect("write");
         }
     }
     let stale = || -> Vec<String> {
@@ -258,8 +268,37 @@ fn check_names_each_image_that_does_not_serve() {
         misses,
         [(Format::Spirv, PrebuiltMiss::NotListed(folder.clone()))]
     );
-    prebuilt::write(&folder, &krate, Format::Spirv, b"words", "rustc x").expect("write");
+    prebuilt::write(&folder, &krate, Format::Spirv, b"words", None, "rustc x").expect("write");
     assert_eq!(prebuilt::check(&folder, &krate).expect("check"), Ok(()));
+}
+
+#[test]
+fn the_same_draft_makes_changed_sources_those_of_the_stored_image() {
+    let temp = with_prebuilt();
+    let folder = temp.path().join("prebuilt");
+    let krate = DeviceCrate::read(&temp.path().join("dev")).expect("crate");
+    let renew = |draft: &str, compiler: &str| {
+        prebuilt::renew(&folder, &krate, Format::Spirv, draft, compiler).expect("renew")
+    };
+    assert!(!renew("a", "rustc x"), "nothing is stored");
+    prebuilt::write(&folder, &krate, Format::Spirv, b"words", None, "rustc x").expect("write");
+    assert!(renew("a", "rustc x"), "made from these sources");
+
+    put(temp.path().join("dev/src/lib.rs"), "// Changed.\n");
+    assert!(!renew("b", "rustc x"), "other code");
+    assert!(!renew("a", "rustc y"), "another compiler");
+    assert!(prebuilt::check(&folder, &krate).expect("check").is_err());
+    assert!(renew("a", "rustc x"));
+    let source = krate.source_hash().expect("hash");
+    let taken = prebuilt::take(&folder, krate.name(), Format::Spirv, &source).expect("take");
+    assert_eq!(
+        unpack(&taken.expect("serves")).expect("whole"),
+        b"words",
+        "the same image for the changed sources"
+    );
+
+    put(folder.join("dev.spv.gz"), "damaged");
+    assert!(!renew("a", "rustc x"), "what is stored is not what was");
 }
 
 #[test]

@@ -59,6 +59,11 @@ pub fn run(args: &Args) -> Result {
             }
         } else if args.images.is_empty() && prebuilt::check(&folder, &image)?.is_ok() {
             // Nothing that it is made from has changed.
+            let manifest = Manifest::read(&folder)?;
+            let entry = manifest.get(&image.image_name(), Format::Spirv);
+            if entry.is_some_and(|entry| entry.draft.is_none()) {
+                todo.push((image, Format::Spirv));
+            }
             continue;
         }
         if args.check
@@ -217,15 +222,31 @@ fn refresh(
 ) -> Result {
     let begin = Instant::now();
     let source = krate.source_hash()?;
-    let image = prebuilt::compile(krate, format, toolchain)?;
-    if krate.source_hash()? != source {
-        return message(format!(
+    let unchanged = || match krate.source_hash()? == source {
+        true => Ok(()),
+        false => message(format!(
             "the sources of {} changed while it was compiled: run this again",
             krate.image_name()
-        ));
+        )),
+    };
+    let draft = prebuilt::draft(krate, format, toolchain)?;
+    if let Some(draft) = &draft {
+        unchanged()?;
+        let _one_at_a_time = files.lock().unwrap_or_else(PoisonError::into_inner);
+        if prebuilt::renew(folder, krate, format, draft, &toolchain.version)? {
+            println!(
+                "{:<40} {:<6} as it was     {:>4} s",
+                krate.image_name(),
+                format.to_string(),
+                begin.elapsed().as_secs()
+            );
+            return Ok(());
+        }
     }
+    let image = prebuilt::compile(krate, format, toolchain)?;
+    unchanged()?;
     let _one_at_a_time = files.lock().unwrap_or_else(PoisonError::into_inner);
-    prebuilt::write(folder, krate, format, &image, &toolchain.version)?;
+    prebuilt::write(folder, krate, format, &image, draft, &toolchain.version)?;
     println!(
         "{:<40} {:<6} {:>5} KiB  {:>4} s",
         krate.image_name(),
@@ -357,7 +378,7 @@ mod tests {
     fn images_of_crates_that_are_gone_are_complained_about_and_removed() {
         let folder = std::env::temp_dir().join(format!("xtask-strays-{}", std::process::id()));
         let krate = DeviceCrate::read(&workspace::root().join("kernels")).unwrap();
-        prebuilt::write(&folder, &krate, Format::Ptx, b"ptx", "rustc").unwrap();
+        prebuilt::write(&folder, &krate, Format::Ptx, b"ptx", None, "rustc").unwrap();
         let file = folder.join("warpheap-kernels.ptx.gz");
         let mine = [krate];
 
