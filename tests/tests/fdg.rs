@@ -1,5 +1,5 @@
-//! What FDGMalloc promises, over two backing allocators, with and without super blocks, at all warp
-//! widths and under explored schedules.
+//! What FDGMalloc promises, over two backing allocators, with and without super blocks: in the emulator at
+//! all warp widths and under explored schedules, and on the GPUs that are there.
 
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -64,9 +64,8 @@ fn roomy<B: Backing>(site: &Site, super_block_bytes: u32, lanes: u32, plan: Aren
     }
 }
 
-/// Everything that has to hold at one warp width, over one backing allocator.
-fn all<B: Backing>(width: u32) {
-    let site = Site::host(width);
+/// Everything that has to hold on a device, over one backing allocator.
+fn all<B: Backing>(site: &Site) {
     // The paper's super blocks, small ones that are full at every call, and none.
     for super_block_bytes in [32 << 10, 1 << 10, 0] {
         let mix = ArenaPlan { aligns: 3, ..PLAN };
@@ -78,15 +77,15 @@ fn all<B: Backing>(width: u32) {
             ..PLAN
         };
         for plan in [PLAN, mix, some, large] {
-            roomy::<B>(&site, super_block_bytes, 330, plan);
+            roomy::<B>(site, super_block_bytes, 330, plan);
         }
     }
-    lists_continue::<B>(&site);
-    handed_over::<B>(&site);
-    misuses::<B>(&site);
-    missing_end::<B>(&site);
-    full::<B>(&site);
-    super_blocks_are_shared::<B>(&site);
+    lists_continue::<B>(site);
+    handed_over::<B>(site);
+    misuses::<B>(site);
+    missing_end::<B>(site);
+    full::<B>(site);
+    super_blocks_are_shared::<B>(site);
 }
 
 /// More blocks from the backing allocator than a list has entries, several times over.
@@ -241,7 +240,7 @@ macro_rules! at_widths {
     ($($name:ident: $backing:ident $width:literal;)*) => {$(
         #[test]
         fn $name() {
-            all::<$backing>($width);
+            all::<$backing>(&Site::host($width));
         }
     )*};
 }
@@ -257,6 +256,27 @@ at_widths! {
     scatter_width_8: ScatterAlloc 8;
     scatter_width_32: ScatterAlloc 32;
     scatter_width_64: ScatterAlloc 64;
+}
+
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+macro_rules! on_gpus {
+    ($($name:ident: $backing:ident $site:ident $feature:literal;)*) => {$(
+        #[cfg(feature = $feature)]
+        #[test]
+        fn $name() {
+            if let Some(site) = Site::$site() {
+                all::<$backing>(&site);
+            }
+        }
+    )*};
+}
+
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+on_gpus! {
+    warp_heap_on_vulkan: WarpHeap vulkan "vulkan";
+    warp_heap_on_cuda: WarpHeap cuda "cuda";
+    scatter_on_vulkan: ScatterAlloc vulkan "vulkan";
+    scatter_on_cuda: ScatterAlloc cuda "cuda";
 }
 
 /// One explored schedule: small warps, small super blocks, heaps that may be full.

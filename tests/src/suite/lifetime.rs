@@ -63,7 +63,11 @@ pub fn handed_over<A: Subject>(site: &Site) {
     let bytes = roomy::<A>(2 * lanes as usize);
     let pool = site.device.reserve::<A>(bytes).expect("the heap is made");
     let failed = hand_over(site, &pool, lanes, 12, 0x1234);
-    assert_eq!(failed, 0, "the heap has room for all of it");
+    let causes = pool.stats().expect("stats").failures;
+    assert_eq!(
+        failed, 0,
+        "the heap has room for all of it; exhausted, contended, unsupported: {causes:?}"
+    );
 }
 
 /// Runs [`handed_over`]'s kernels with checks of all that may not happen; the number of mallocs that
