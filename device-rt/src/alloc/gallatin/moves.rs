@@ -13,6 +13,8 @@ use warpheap_api::{HeapMemory, select};
 
 /// Looks at the moves on their way before a search that they spoiled begins anew.
 const SETTLES: u32 = 1024;
+/// Between two such looks, in nanoseconds.
+const PAUSE: u32 = 500;
 
 /// What a lane moves, and what it knows of others.
 #[derive(Clone, Copy)]
@@ -88,7 +90,7 @@ impl Gallatin {
         let begun = self.words.load(BEGUN_WORD as usize);
         let mut looks = 0;
         while looks < SETTLES {
-            arch::pause();
+            arch::pause(PAUSE);
             let ended = self.words.load(ENDED_WORD as usize);
             let over = (ended.wrapping_sub(begun) as i32) >= 0;
             looks = select(over, SETTLES, looks + 1);
