@@ -2,6 +2,7 @@
 
 use crate::driver;
 use crate::globals;
+use crate::link;
 use crate::ptx;
 use crate::session::Session;
 use crate::status::Status;
@@ -94,26 +95,35 @@ impl Loaded {
                 "it has a NUL byte in it; build it again".into(),
             ));
         };
-        let module =
-            match Module::from_ptx_cstr(&image_text, &[ModuleJitOption::MaxRegisters(REGISTERS)]) {
-                Ok(module) => module,
-                Err(error) => {
-                    let first = Status::from(error);
-                    let (again, log) = driver::compiler_messages(&image_text);
-                    // The second answer is the more exact one, unless the error did not come again.
-                    let status = again.ok().err().unwrap_or(first);
-                    if status.is_fatal() && first.is_fatal() {
-                        let during = format!("loading `{}`", image.name);
-                        return Err(session.fail("cuModuleLoadDataEx", during, status));
-                    }
-                    return Err(refuse(session, not_compiled(text, status, &log)));
+        let reports_panics = globals::defines(text, abi::PANIC_REPORT, abi::PANIC_WORDS);
+        let loaded = || -> Result<Module, Status> {
+            if reports_panics {
+                return Ok(Module::from_cubin(
+                    link::link(&image_text, REGISTERS)?,
+                    &[],
+                )?);
+            }
+            let options = [ModuleJitOption::MaxRegisters(REGISTERS)];
+            Ok(Module::from_ptx_cstr(&image_text, &options)?)
+        };
+        let module = match loaded() {
+            Ok(module) => module,
+            Err(first) => {
+                let (again, log) = driver::compiler_messages(&image_text);
+                // The second answer is the more exact one, unless the error did not come again.
+                let status = again.ok().err().unwrap_or(first);
+                if status.is_fatal() && first.is_fatal() {
+                    let during = format!("loading `{}`", image.name);
+                    return Err(session.fail("cuModuleLoadDataEx", during, status));
                 }
-            };
+                return Err(refuse(session, not_compiled(text, status, &log)));
+            }
+        };
         Ok(Loaded {
             module,
             name: image.name,
             ptx: text.to_owned(),
-            reports_panics: globals::defines(text, abi::PANIC_REPORT, abi::PANIC_WORDS),
+            reports_panics,
             takes_heap: globals::defines(text, abi::GLOBAL_HEAP, abi::ARG_WORDS),
             heap: None,
             kernels: HashMap::new(),

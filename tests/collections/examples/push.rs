@@ -1,6 +1,7 @@
 //! How long `Vec::push` takes from many lanes: `push [LANES [PUSHES]]`, by default 2^20 lanes and 16 pushes each.
 //! Each line is one launch, with the time on the device.
 
+use std::time::Instant;
 use warpheap_api::host::{DeviceError, DeviceVec, LaunchConfig};
 use warpheap_collection_tests::Site;
 use warpheap_rt::alloc::WarpHeap;
@@ -9,11 +10,13 @@ fn main() -> Result<(), DeviceError> {
     let mut numbers = std::env::args().skip(1).map_while(|text| text.parse().ok());
     let lanes = numbers.next().unwrap_or(1 << 20);
     let pushes = numbers.next().unwrap_or(16);
+    let start = Instant::now();
     #[cfg(feature = "cuda")]
-    let site = Site::cuda();
+    let site = Site::cuda().map(|site| site.clone());
     #[cfg(not(feature = "cuda"))]
     let site = None;
     let site = site.unwrap_or_else(|| Site::host(32));
+    eprintln!("kernels loaded in {:.3?}", start.elapsed());
     let pool = site.heap::<WarpHeap>(1 << 30);
     site.kernels.bind_heap(&pool)?;
     let sums = DeviceVec::<u32>::zeroed(&site.device, lanes as usize)?;

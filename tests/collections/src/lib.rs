@@ -43,23 +43,36 @@ impl Site {
         Self::new(warpheap_host::open(config).expect("the emulator opens"))
     }
 
-    /// The CUDA device that the environment chooses, opened for the caller alone: another test's heap would
-    /// be bound to the same module. With `WARPHEAP_REQUIRE_CUDA=1` its absence is a failure.
+    /// The CUDA device that the environment chooses, opened once, for one test at a time: a heap is bound to
+    /// the module that all of them use. With `WARPHEAP_REQUIRE_CUDA=1` its absence is a failure.
     #[cfg(feature = "cuda")]
-    pub fn cuda() -> Option<Self> {
-        let config = warpheap_cuda::CudaConfig::from_env().expect("good settings");
-        match warpheap_cuda::open_unchecked(&config) {
-            Ok(device) => Some(Self::new(device)),
-            Err(error) => {
-                let must = std::env::var("WARPHEAP_REQUIRE_CUDA").is_ok_and(|v| v.trim() == "1");
-                assert!(!must, "WARPHEAP_REQUIRE_CUDA=1 and {error}");
-                // Not through `eprintln`, which the test harness keeps to itself.
-                use std::io::Write;
-                let text = format!("SKIPPED: a CUDA test of Rust's collections: {error}\n");
-                let _ = std::io::stderr().write_all(text.as_bytes());
-                None
+    pub fn cuda() -> Option<std::sync::MutexGuard<'static, Self>> {
+        use std::sync::{Mutex, OnceLock, PoisonError};
+        static SITE: OnceLock<Option<Mutex<Site>>> = OnceLock::new();
+        let site = SITE.get_or_init(|| {
+            let config = warpheap_cuda::CudaConfig::from_env().expect("good settings");
+            match warpheap_cuda::open_unchecked(&config) {
+                Ok(device) => Some(Mutex::new(Site::new(device))),
+                Err(error) => {
+                    let must = std::env::var("WARPHEAP_REQUIRE_CUDA");
+                    assert!(
+                        !must.is_ok_and(|value| value.trim() == "1"),
+                        "WARPHEAP_REQUIRE_CUDA=1 and {error}"
+                    );
+                    // Not through `eprintln`, which the test harness keeps to itself.
+                    use std::io::Write;
+                    let text = format!("SKIPPED: every CUDA test of Rust's collections: {error}\n");
+                    let _ = std::io::stderr().write_all(text.as_bytes());
+                    None
+                }
             }
-        }
+        });
+        // A test that failed left nothing that the next one relies on.
+        Some(
+            site.as_ref()?
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
     }
 
     /// A heap of `bytes`.

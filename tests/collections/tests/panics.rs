@@ -78,11 +78,13 @@ fn an_explored_panic_says_how_to_see_it_again() {
 #[cfg(feature = "cuda")]
 mod cuda {
     use super::*;
+    use std::sync::MutexGuard;
+    use warpheap_api::host::Pool;
     use warpheap_collection_tests::assert_empty;
     use warpheap_rt::alloc::WarpHeap;
 
     /// A device whose module has a heap of `bytes`.
-    fn bound(bytes: u64) -> Option<(Site, warpheap_api::host::Pool<WarpHeap>)> {
+    fn bound(bytes: u64) -> Option<(MutexGuard<'static, Site>, Pool<WarpHeap>)> {
         let site = Site::cuda()?;
         let pool = site.heap::<WarpHeap>(bytes);
         site.kernels.bind_heap(&pool).expect("bound");
