@@ -90,6 +90,8 @@ macro_rules! __bind_heap {
     ($allocator:ty) => {};
 }
 
+// The type that `device_module!` made in the crate that calls.
+#[allow(clippy::crate_in_macro_def)]
 #[cfg(feature = "std")]
 #[doc(hidden)]
 #[macro_export]

@@ -6,16 +6,21 @@ use warpheap_api::host::{DeviceError, DeviceVec, LaunchConfig};
 use warpheap_collection_tests::Site;
 use warpheap_rt::alloc::WarpHeap;
 
+/// A GPU if there is one.
+fn site() -> Site {
+    #[cfg(feature = "cuda")]
+    if let Some(site) = Site::cuda() {
+        return site.clone();
+    }
+    Site::host(32)
+}
+
 fn main() -> Result<(), DeviceError> {
     let mut numbers = std::env::args().skip(1).map_while(|text| text.parse().ok());
     let lanes = numbers.next().unwrap_or(1 << 20);
     let pushes = numbers.next().unwrap_or(16);
     let start = Instant::now();
-    #[cfg(feature = "cuda")]
-    let site = Site::cuda().map(|site| site.clone());
-    #[cfg(not(feature = "cuda"))]
-    let site = None;
-    let site = site.unwrap_or_else(|| Site::host(32));
+    let site = site();
     eprintln!("kernels loaded in {:.3?}", start.elapsed());
     let pool = site.heap::<WarpHeap>(1 << 30);
     site.kernels.bind_heap(&pool)?;
