@@ -55,7 +55,9 @@
 mod host;
 
 pub use warpheap_rt as rt;
-pub use warpheap_rt::{HeapData, api, device, device_module, kernel};
+#[cfg(feature = "allocator-api2")]
+pub use warpheap_rt::allocator_api2;
+pub use warpheap_rt::{HeapData, api, device, device_module, global_heap, kernel};
 
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
 pub use host::*;

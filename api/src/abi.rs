@@ -48,6 +48,35 @@ pub const HEAP_WORDS: usize = 4 + HEAP_PARAMS;
 /// Words of the allocator's own in a heap's arguments.
 pub const HEAP_PARAMS: usize = 8;
 
+/// Name of the module global that says which heap Rust's own collections in the module's kernels use: an
+/// [`ArgBlock`] whose first words are those of a heap among arguments. An address of zero is none.
+pub const GLOBAL_HEAP: &str = "warpheap_global_heap";
+
+/// Name of the module global that panics are reported in: [`PANIC_WORDS`] words, zero before a launch.
+pub const PANIC_REPORT: &str = "warpheap_panic_report";
+/// Words of a panic report.
+pub const PANIC_WORDS: usize = PANIC_TEXT + PANIC_TEXT_BYTES / 4;
+/// Panic report: number of lanes that panicked. The first of them fills in the rest.
+pub const PANIC_LANES: usize = 0;
+/// Panic report: block index of that lane.
+pub const PANIC_BLOCK: usize = 1;
+/// Panic report: index of that lane inside its block.
+pub const PANIC_LANE: usize = 2;
+/// Panic report: line of the source, and the column behind it; zero if they are not known.
+pub const PANIC_LINE: usize = 3;
+/// Panic report: bytes of the file's name, at most [`PANIC_FILE_BYTES`]: of a longer one the end.
+pub const PANIC_FILE_LEN: usize = 5;
+/// Panic report: bytes of the message, more than [`PANIC_TEXT_BYTES`] if it was cut.
+pub const PANIC_TEXT_LEN: usize = 6;
+/// Panic report: the file's name, UTF-8.
+pub const PANIC_FILE: usize = 8;
+/// Room for the file's name.
+pub const PANIC_FILE_BYTES: usize = 128;
+/// Panic report: the message, UTF-8.
+pub const PANIC_TEXT: usize = PANIC_FILE + PANIC_FILE_BYTES / 4;
+/// Room for the message.
+pub const PANIC_TEXT_BYTES: usize = 512;
+
 /// Words of a launch report.
 pub const REPORT_WORDS: usize = 8;
 /// Report: number of lanes that returned an error.

@@ -2,6 +2,7 @@
 
 use crate::config::CudaConfig;
 use crate::discover;
+use crate::globals;
 use crate::memory::Allocation;
 use crate::module::{FunctionInfo, Loaded};
 use crate::queue::{Queue, report_address};
@@ -16,14 +17,16 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use warpheap_api::host::{
-    Backend, BufferId, DeviceError, DeviceInfo, KernelImage, KernelResources, Launch, LaunchReport,
-    ModuleId,
+    Backend, BufferId, DeviceError, DeviceInfo, HeapArg, KernelImage, KernelResources, Launch,
+    LaunchReport, ModuleId,
 };
 
 /// Drives one GPU through CUDA.
 pub struct CudaBackend {
     info: DeviceInfo,
     capability: (u32, u32),
+    /// Of lanes that use Rust's own collections.
+    stack_bytes: usize,
     /// Dropped by hand: after a loss, most of it must not be.
     state: Mutex<ManuallyDrop<State>>,
 }
@@ -64,6 +67,7 @@ impl CudaBackend {
         Ok(CudaBackend {
             info,
             capability: found.capability,
+            stack_bytes: config.stack_bytes,
             state: Mutex::new(ManuallyDrop::new(State {
                 queue: Queue::default(),
                 modules: HashMap::new(),
@@ -168,6 +172,9 @@ impl Backend for CudaBackend {
         let Some(allocation) = state.buffers.remove(&buffer.0) else {
             return;
         };
+        if let Err(error) = state.unbind(buffer) {
+            tracing::warn!(%error, "a heap could not be unbound");
+        }
         // SAFETY: nothing runs: every call has waited for what it queued; the buffer is out of the
         // table, so it is freed once.
         if let Err(status) = unsafe { allocation.free() } {
@@ -235,9 +242,16 @@ impl Backend for CudaBackend {
             return Ok(ModuleId(*id));
         }
         let loaded = Loaded::new(&mut state.session, image, self.capability)?;
+        if loaded.reports_panics {
+            globals::enlarge_stacks(&mut state.session, self.stack_bytes)?;
+        }
         let id = next_id();
         state.modules.insert(id, loaded);
         Ok(ModuleId(id))
+    }
+
+    fn bind_heap(&self, module: ModuleId, heap: &HeapArg) -> Result<(), DeviceError> {
+        self.enter("binding a heap")?.bind(module, heap)
     }
 
     fn submit(&self, launches: &[Launch<'_>]) -> Result<Vec<LaunchReport>, DeviceError> {
@@ -269,7 +283,10 @@ impl Backend for CudaBackend {
         // SAFETY: kernels and stream are of the current context; that arguments match the kernel's
         // parameters is the promise of `Prepared::new`, their ranges were checked above, and their
         // buffers live as long as `launches`, beyond the end of this call.
-        unsafe { state.queue.run(&mut state.session, &batch, reports) }
+        let done = unsafe { state.queue.run(&mut state.session, &batch, reports) }?;
+        drop(batch);
+        state.panics(launches)?;
+        Ok(done)
     }
 
     fn kernel_resources(

@@ -14,22 +14,27 @@ pub struct CudaConfig {
     /// Bytes of the heap that the allocator `CudaMalloc` takes from; `None` for the driver's own choice, 8 MiB.
     /// It is the context's: the first device that is opened in a process sets it.
     pub malloc_heap_bytes: Option<usize>,
+    /// Least bytes of a lane's stack once kernels that use Rust's own collections are loaded. The driver keeps
+    /// as much for every lane that the GPU can run at a time.
+    pub stack_bytes: usize,
 }
 
 impl Default for CudaConfig {
-    /// The first GPU; 300 seconds.
+    /// The first GPU; 300 seconds; stacks of 8 KiB, of which sorting takes 5.
     fn default() -> Self {
         CudaConfig {
             device: 0,
             timeout: Duration::from_secs(300),
             malloc_heap_bytes: None,
+            stack_bytes: 8 << 10,
         }
     }
 }
 
 impl CudaConfig {
     /// The default, changed by the environment: `WARPHEAP_CUDA_DEVICE` is the index of the GPU,
-    /// `WARPHEAP_TIMEOUT_S` a number of seconds, `WARPHEAP_CUDA_MALLOC_BYTES` the size of CUDA's own heap.
+    /// `WARPHEAP_TIMEOUT_S` a number of seconds, `WARPHEAP_CUDA_MALLOC_BYTES` the size of CUDA's own heap,
+    /// `WARPHEAP_CUDA_STACK_BYTES` that of stacks.
     ///
     /// # Errors
     /// [`DeviceError::NoDevice`] for a value that is no such number.
@@ -62,6 +67,12 @@ impl CudaConfig {
             })?;
             config.malloc_heap_bytes = Some(bytes);
         }
+        if let Some(text) = value(STACK) {
+            config.stack_bytes = text
+                .trim()
+                .parse()
+                .map_err(|_| no_device(format!("{STACK}=`{text}` is not a number of bytes")))?;
+        }
         Ok(config)
     }
 }
@@ -69,6 +80,7 @@ impl CudaConfig {
 const DEVICE: &str = "WARPHEAP_CUDA_DEVICE";
 const TIMEOUT: &str = "WARPHEAP_TIMEOUT_S";
 const MALLOC_HEAP: &str = "WARPHEAP_CUDA_MALLOC_BYTES";
+const STACK: &str = "WARPHEAP_CUDA_STACK_BYTES";
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,8 @@
 //! | `state` | what all calls of a device share |
 //! | `session` | context, stream, waiting, and what is left after a fault |
 //! | `memory` | buffers at aligned addresses |
-//! | `module`, `ptx`, `cubin` | kernels: loaded, missing, and how large |
+//! | `module`, `ptx`, `link`, `cubin` | kernels: loaded, missing, compiled apart, and how large |
+//! | `globals` | the heap of Rust's own collections in kernels, and what panics leave |
 //! | `queue` | launches: queued together, timed, reported |
 //! | `driver`, `status` | calls that `cust` lacks; what an answer of the driver means |
 //!
@@ -36,6 +37,8 @@ mod config;
 mod cubin;
 mod discover;
 mod driver;
+mod globals;
+mod link;
 mod memory;
 mod module;
 mod ptx;

@@ -1,6 +1,8 @@
 //! Loaded modules and their kernels.
 
 use crate::driver;
+use crate::globals;
+use crate::link;
 use crate::ptx;
 use crate::session::Session;
 use crate::status::Status;
@@ -9,7 +11,8 @@ use cust::module::{Module, ModuleJitOption};
 use cust::sys::CUfunction;
 use std::collections::HashMap;
 use std::ffi::CString;
-use warpheap_api::host::{DeviceError, KernelImage};
+use warpheap_api::abi;
+use warpheap_api::host::{BufferId, DeviceError, KernelImage};
 
 /// Most registers of a lane. A multiprocessor has 65536: with more than 64 a lane, blocks of 1024 lanes
 /// could not be launched at all, and kernels that allocate are bound by how many lanes run at once.
@@ -42,10 +45,16 @@ unsafe impl Send for Kernel {}
 
 /// A loaded module.
 pub(crate) struct Loaded {
-    module: Module,
+    pub(crate) module: Module,
     name: &'static str,
     /// The text that it was made from.
     pub(crate) ptx: String,
+    /// Whether there is a report of panics in it.
+    pub(crate) reports_panics: bool,
+    /// Whether its kernels take from a heap that the host binds.
+    pub(crate) takes_heap: bool,
+    /// The buffer of the heap that is bound.
+    pub(crate) heap: Option<BufferId>,
     kernels: HashMap<String, Kernel>,
     /// Bytes of machine code of every kernel, once someone asked for them.
     sizes: Option<HashMap<String, u64>>,
@@ -86,25 +95,37 @@ impl Loaded {
                 "it has a NUL byte in it; build it again".into(),
             ));
         };
-        let module =
-            match Module::from_ptx_cstr(&image_text, &[ModuleJitOption::MaxRegisters(REGISTERS)]) {
-                Ok(module) => module,
-                Err(error) => {
-                    let first = Status::from(error);
-                    let (again, log) = driver::compiler_messages(&image_text);
-                    // The second answer is the more exact one, unless the error did not come again.
-                    let status = again.ok().err().unwrap_or(first);
-                    if status.is_fatal() && first.is_fatal() {
-                        let during = format!("loading `{}`", image.name);
-                        return Err(session.fail("cuModuleLoadDataEx", during, status));
-                    }
-                    return Err(refuse(session, not_compiled(text, status, &log)));
+        let reports_panics = globals::defines(text, abi::PANIC_REPORT, abi::PANIC_WORDS);
+        let loaded = || -> Result<Module, Status> {
+            if reports_panics {
+                return Ok(Module::from_cubin(
+                    link::link(&image_text, REGISTERS)?,
+                    &[],
+                )?);
+            }
+            let options = [ModuleJitOption::MaxRegisters(REGISTERS)];
+            Ok(Module::from_ptx_cstr(&image_text, &options)?)
+        };
+        let module = match loaded() {
+            Ok(module) => module,
+            Err(first) => {
+                let (again, log) = driver::compiler_messages(&image_text);
+                // The second answer is the more exact one, unless the error did not come again.
+                let status = again.ok().err().unwrap_or(first);
+                if status.is_fatal() && first.is_fatal() {
+                    let during = format!("loading `{}`", image.name);
+                    return Err(session.fail("cuModuleLoadDataEx", during, status));
                 }
-            };
+                return Err(refuse(session, not_compiled(text, status, &log)));
+            }
+        };
         Ok(Loaded {
             module,
             name: image.name,
             ptx: text.to_owned(),
+            reports_panics,
+            takes_heap: globals::defines(text, abi::GLOBAL_HEAP, abi::ARG_WORDS),
+            heap: None,
             kernels: HashMap::new(),
             sizes: None,
         })

@@ -5,7 +5,8 @@ use crate::module::Loaded;
 use crate::queue::{Queue, Ready};
 use crate::session::{LossKind, Session};
 use std::collections::HashMap;
-use warpheap_api::host::{BufferId, DeviceError, Launch};
+use warpheap_api::abi::HEAP_WORDS;
+use warpheap_api::host::{BufferId, DeviceError, HeapArg, Launch, ModuleId};
 
 /// Everything that calls share, in the order in which it is dropped.
 pub(crate) struct State {
@@ -80,6 +81,46 @@ impl State {
             block_dim: launch.config.block_dim,
             args: launch.arg_block(report, address)?,
         })
+    }
+
+    /// Makes a heap the one that the collections in a module's kernels take from.
+    pub(crate) fn bind(&mut self, module: ModuleId, heap: &HeapArg) -> Result<(), DeviceError> {
+        let what = "the heap of Rust's collections";
+        let buffer = heap.buffer.id();
+        let Some(address) = self.buffers.get(&buffer.0).map(|found| found.address) else {
+            return Err(foreign(what, "its pool"));
+        };
+        let Some(loaded) = self.modules.get_mut(&module.0) else {
+            return Err(foreign(what, "the module"));
+        };
+        if !loaded.takes_heap {
+            return Err(DeviceError::BadLaunch {
+                kernel: what.to_string(),
+                why: "the module's crate has no `global_heap!`".to_string(),
+            });
+        }
+        let bound = loaded.set_heap(heap.arg_words(address));
+        bound.map_err(|status| {
+            self.session
+                .fail("cuModuleGetGlobal", "binding a heap", status)
+        })?;
+        loaded.heap = Some(buffer);
+        Ok(())
+    }
+
+    /// Takes a heap away from the modules that it is bound to.
+    pub(crate) fn unbind(&mut self, buffer: BufferId) -> Result<(), DeviceError> {
+        for module in self.modules.values_mut() {
+            if module.heap == Some(buffer) {
+                module.heap = None;
+                let unbound = module.set_heap([0; HEAP_WORDS]);
+                unbound.map_err(|status| {
+                    self.session
+                        .fail("cuModuleGetGlobal", "unbinding a heap", status)
+                })?;
+            }
+        }
+        Ok(())
     }
 
     /// Frees everything that can be freed without waiting for a lost device.

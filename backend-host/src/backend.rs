@@ -3,7 +3,7 @@
 use crate::blocks::BlockTable;
 use crate::buffers::{MOST_BYTES, Memory, machine_bytes};
 use crate::job::{HeapPlace, Job};
-use crate::{HostConfig, Mode, explore, run};
+use crate::{HostConfig, Mode, explore, panics, run};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -43,6 +43,7 @@ impl HostBackend {
     /// As [`open`].
     pub fn new(config: HostConfig) -> Result<Self, DeviceError> {
         config.check()?;
+        panics::watch();
         let memory_bytes = machine_bytes();
         let name = match config.mode {
             Mode::Run => format!("emulator (width {})", config.warp_width),

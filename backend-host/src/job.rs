@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use warpheap_api::abi::ArgBlock;
-use warpheap_api::host::{BackendKind, DeviceError, HostEntry};
+use warpheap_api::host::{BackendKind, DeviceError, HostEntry, KernelPanic};
 
 /// A heap among the arguments.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +98,14 @@ impl Job {
     pub(crate) fn fail(&self, what: &str) {
         let message = format!("kernel {}, {what}{}", self.kernel, self.replay);
         self.stop(DeviceError::Emulator(message));
+    }
+
+    /// Stops the launch since a lane panicked.
+    pub(crate) fn panicked(&self, panic: KernelPanic) {
+        self.stop(DeviceError::Panic(Box::new(KernelPanic {
+            replay: self.replay.clone(),
+            ..panic
+        })));
     }
 
     /// Stops the launch since the system has no memory for a lane's stack.

@@ -14,6 +14,7 @@
 //! | `buffers` | memory of the device |
 //! | `blocks` | live blocks of heaps, and what is wrong with a new one |
 //! | `job` | one launch as its workers see it |
+//! | `panics` | where a panic came from |
 //! | `fiber` | stacks and coroutines |
 //! | `collective` | what collective operations compute |
 //! | `warp`, `simt`, `describe` | the state of a warp and how its lanes meet, what they call, how it is told |
@@ -45,6 +46,7 @@ mod describe;
 mod explore;
 mod fiber;
 mod job;
+mod panics;
 mod run;
 mod schedule;
 mod simt;

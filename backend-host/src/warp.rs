@@ -6,9 +6,9 @@ use crate::collective::{Op, lanes};
 use crate::describe::describe;
 use crate::fiber::{Resume, Suspender};
 use crate::job::Job;
+use crate::panics;
 use crate::schedule::Scheduler;
 use crate::workgroup::{Block, BlockOp};
-use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr;
@@ -228,7 +228,11 @@ impl Warp {
                 }
             }
             Err(payload) if payload.is::<Cancelled>() => {}
-            Err(payload) => self.fail(Some(lane), &panic_text(payload)),
+            Err(payload) => self.job.panicked(panics::caught(
+                self.job.kernel,
+                (self.block_index(), self.thread(lane)),
+                payload,
+            )),
         }
     }
 
@@ -330,12 +334,4 @@ impl Warp {
         let number = self.number.get();
         format!("block {}, warp {}", number / per_block, number % per_block)
     }
-}
-
-fn panic_text(payload: Box<dyn Any + Send>) -> String {
-    let text = match payload.downcast_ref::<&str>() {
-        Some(text) => Some(*text),
-        None => payload.downcast_ref::<String>().map(String::as_str),
-    };
-    format!("panic in device code: {}", text.unwrap_or("(no text)"))
 }

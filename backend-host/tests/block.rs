@@ -287,7 +287,7 @@ fn lanes_that_wait_for_one_that_panics_are_unwound() {
             (1, 10),
             args([rung.arg()]),
         );
-        let place = "block 0, warp 2, lane 1: panic in device code: not me";
+        let place = "block 0, lane 9: panic in device code: not me (backend-host/tests/block.rs:";
         assert_tells(&message, "one_panics", place, &[]);
         let rung = rung.to_vec().expect("readable")[0];
         assert!((1..=10).contains(&rung), "{rung}");

@@ -305,8 +305,8 @@ fn a_panic_in_a_kernel_is_an_error_that_names_the_lane() {
         assert_tells(
             &message,
             "panics",
-            "block 3, warp 0, lane 1: panic in device code: value 77 is wrong",
-            &[],
+            "block 3, lane 1: panic in device code: value 77 is wrong (",
+            &["backend-host/tests/detect.rs:"],
         );
         let unwound = UNWOUND.load(Ordering::Relaxed) - before;
         assert!(unwound >= 4, "all lanes of the warp end, {unwound} did");

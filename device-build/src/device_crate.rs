@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 pub(crate) use manifest::{package_name, with_toml};
 
 use crate::error::BuildError;
+use crate::format::Format;
 use crate::source_hash;
+use images::Declared;
 use manifest::{absolute, collect, find_workspace};
 
 pub use images::ALLOCATORS;
@@ -23,7 +25,7 @@ pub struct DeviceCrate {
     target_dir: PathBuf,
     features: Vec<String>,
     members: BTreeMap<String, LocalCrate>,
-    divided: bool,
+    declared: Declared,
     part: Part,
 }
 
@@ -77,7 +79,7 @@ impl DeviceCrate {
             None => workspace_root.as_deref().unwrap_or(&dir).join("target"),
         }
         .join("device");
-        let divided = images::by_allocator(&dir)?;
+        let declared = images::declared(&dir)?;
         Ok(DeviceCrate {
             name,
             dir,
@@ -85,7 +87,7 @@ impl DeviceCrate {
             target_dir: absolute(&target_dir)?,
             features: Vec::new(),
             members,
-            divided,
+            declared,
             part: Part::All,
         })
     }
@@ -98,7 +100,7 @@ impl DeviceCrate {
             part,
             ..self.clone()
         };
-        if !self.divided {
+        if !self.declared.by_allocator {
             return vec![with(Part::All)];
         }
         let parts = ALLOCATORS.iter().map(|name| Part::Of(name));
@@ -153,6 +155,19 @@ impl DeviceCrate {
     pub fn with_target_dir(mut self, target_dir: impl Into<PathBuf>) -> Self {
         self.target_dir = target_dir.into();
         self
+    }
+
+    /// Whether its images are linked with Rust's `alloc`: `alloc = true` in `package.metadata.warpheap`.
+    pub fn uses_alloc(&self) -> bool {
+        self.declared.alloc
+    }
+
+    /// The formats that its images can have: both, or PTX alone for a crate with Rust's `alloc`.
+    pub fn formats(&self) -> &'static [Format] {
+        match self.declared.alloc {
+            true => &[Format::Ptx],
+            false => &Format::ALL,
+        }
     }
 
     /// The package name.

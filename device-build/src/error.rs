@@ -43,6 +43,18 @@ pub enum BuildError {
     )]
     UnknownMode(String),
 
+    /// A crate with Rust's `alloc` is wanted in a format that has none.
+    #[error(
+        "`{krate}` says `alloc = true` in `package.metadata.warpheap`, and {format} has no pointers to allocate behind\n  \
+         do: leave out the cargo feature `{}`, or keep such kernels in a crate of their own", format.feature()
+    )]
+    NoAlloc {
+        /// The device crate.
+        krate: String,
+        /// The format that was wanted.
+        format: Format,
+    },
+
     /// Compiling is forbidden and the prebuilt image does not serve.
     #[error(
         "no usable prebuilt {format} for `{krate}`, and WARPHEAP_KERNELS=prebuilt forbids compiling it\n  \

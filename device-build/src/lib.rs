@@ -37,6 +37,17 @@
 //! images = "by-allocator"
 //! ```
 //!
+//! Kernels for CUDA and the host may use Rust's own collections, from the crate `alloc`. A crate that holds
+//! such kernels says so; it has no SPIR-V then, and no feature `vulkan`:
+//!
+//! ```toml
+//! [package.metadata.warpheap]
+//! alloc = true
+//! ```
+//!
+//! It is compiled with `alloc` beside `core`, and a panic in it is reported with its message instead of
+//! being a `trap`; `warpheap_rt::global_heap!` says where its collections allocate.
+//!
 //! [`compile_ptx`], [`compile_spirv`], [`prebuilt`] and [`source_hash`] serve programs that refresh
 //! prebuilt code; [`lint_spirv`] checks any module.
 
@@ -154,6 +165,14 @@ pub fn try_build(options: &Options) -> Result<Report, BuildError> {
         report.watch = krate.watch();
         if let Some(folder) = &folder {
             report.watch.push(folder.join("manifest.json"));
+        }
+        for &format in &options.formats {
+            if !krate.formats().contains(&format) {
+                return Err(BuildError::NoAlloc {
+                    krate: krate.image_name(),
+                    format,
+                });
+            }
         }
         for krate in krate.images() {
             let source = krate.source_hash()?;

@@ -354,7 +354,7 @@ pub(crate) fn file_name(krate: &DeviceCrate, format: Format) -> String {
     format!("{}.{}.gz", krate.image_name(), format.extension())
 }
 
-/// Checks that the image that `krate` is compiled to is in `folder` in both formats, intact and made from the present
+/// Checks that the image that `krate` is compiled to is in `folder` in its formats, intact and made from the present
 /// sources.
 ///
 /// # Errors
@@ -365,7 +365,7 @@ pub fn check(
 ) -> Result<Result<(), Vec<(Format, PrebuiltMiss)>>, BuildError> {
     let source = krate.source_hash()?;
     let mut misses = Vec::new();
-    for format in Format::ALL {
+    for &format in krate.formats() {
         if let Err(miss) = take(folder, &krate.image_name(), format, &source)? {
             misses.push((format, miss));
         }

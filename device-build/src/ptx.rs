@@ -1,6 +1,8 @@
 //! A device crate becomes PTX: rustc's own `nvptx64-nvidia-cuda` target.
 
+use std::env;
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use crate::device_crate::DeviceCrate;
 use crate::error::BuildError;
@@ -10,15 +12,17 @@ use crate::toolchain::Toolchain;
 
 /// Flags for every crate. The driver compiles PTX for its own GPU, so the floor is the oldest
 /// architecture with independent thread scheduling and `match.sync`, and the PTX version is the first
-/// with `nanosleep`. A panic can be reported nowhere, so it is a `trap` on the spot: no call, and no
-/// path of a source file in the image.
-const FLAGS: [&str; 5] = [
-    "-Ctarget-cpu=sm_70",
-    "-Clink-arg=--target-feature=+ptx63",
+/// with `nanosleep`.
+const FLAGS: [&str; 2] = ["-Ctarget-cpu=sm_70", "-Clink-arg=--target-feature=+ptx63"];
+/// A panic can be reported nowhere, so it is a `trap` on the spot: no call, and no path of a source file
+/// in the image.
+const TRAP: [&str; 3] = [
     "-Zlocation-detail=none",
     "-Zunstable-options",
     "-Cpanic=immediate-abort",
 ];
+/// With `alloc`, code that panics is the rule: it is reported, with the place in the source.
+const ALLOC: [&str; 2] = ["--cfg=warpheap_alloc", "--check-cfg=cfg(warpheap_alloc)"];
 /// Flags for the device crate, in which `#[kernel]` makes entry points. It may name the features itself.
 const CRATE_FLAGS: [&str; 4] = [
     "-Zcrate-attr=feature(abi_ptx)",
@@ -27,10 +31,45 @@ const CRATE_FLAGS: [&str; 4] = [
     "-Aunused_features",
 ];
 const CARGO_ARGS: [&str; 3] = ["--target", "nvptx64-nvidia-cuda", "-Zbuild-std=core"];
+const ALLOC_CARGO_ARGS: [&str; 3] = ["--target", "nvptx64-nvidia-cuda", "-Zbuild-std=core,alloc"];
+
+/// Flags for every crate that `krate` is compiled with.
+fn target_flags(krate: &DeviceCrate) -> Vec<&'static str> {
+    let others: &[_] = match krate.uses_alloc() {
+        true => &ALLOC,
+        false => &TRAP,
+    };
+    [&FLAGS, others].concat()
+}
+
+fn cargo_args(krate: &DeviceCrate) -> [&'static str; 3] {
+    match krate.uses_alloc() {
+        true => ALLOC_CARGO_ARGS,
+        false => CARGO_ARGS,
+    }
+}
 
 /// What decides, beside the sources, how the image comes out.
-pub(crate) fn flags() -> impl Iterator<Item = &'static str> {
-    FLAGS.into_iter().chain(CRATE_FLAGS).chain(CARGO_ARGS)
+pub(crate) fn flags(krate: &DeviceCrate) -> impl Iterator<Item = &'static str> {
+    let flags = target_flags(krate).into_iter().chain(CRATE_FLAGS);
+    flags.chain(cargo_args(krate))
+}
+
+/// Makes the paths of sources in an image those of the workspace, so that it is the same wherever it is
+/// compiled.
+fn without_places(krate: &DeviceCrate, toolchain: &Toolchain) -> Vec<String> {
+    let to = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
+    let library = toolchain.sysroot.join("lib/rustlib/src/rust/");
+    // Of those that fit a path, the last counts.
+    let mut flags = vec![to(&library, "rust/")];
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
+    flags.extend(home.map(|home| to(&home, "cargo")));
+    flags.push(to(
+        &krate.workspace_root().unwrap_or(krate.dir()).join(""),
+        "",
+    ));
+    flags
 }
 
 /// Compiles `krate` to PTX text. The same sources and toolchain give the same text wherever they lie.
@@ -38,11 +77,15 @@ pub(crate) fn flags() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// The crate does not compile, or the compiler cannot be started.
 pub fn compile_ptx(krate: &DeviceCrate, toolchain: &Toolchain) -> Result<String, BuildError> {
+    let mut flags: Vec<_> = target_flags(krate).into_iter().map(str::to_owned).collect();
+    if krate.uses_alloc() {
+        flags.extend(without_places(krate, toolchain));
+    }
     let recipe = Recipe {
         format: Format::Ptx,
-        flags: FLAGS.map(str::to_owned).to_vec(),
+        flags,
         crate_flags: CRATE_FLAGS.to_vec(),
-        cargo_args: CARGO_ARGS.map(str::to_owned).to_vec(),
+        cargo_args: cargo_args(krate).map(str::to_owned).to_vec(),
         crate_type: "cdylib",
         lto: "fat",
         artifact: ".ptx",

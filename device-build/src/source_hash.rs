@@ -42,7 +42,7 @@ pub(crate) fn hash(krate: &DeviceCrate) -> Result<String, BuildError> {
     for version in [NIGHTLY, XTASK_TOOLCHAIN, SPIRV_BACKEND_VERSION] {
         add(version.as_bytes());
     }
-    for flag in ptx::flags().chain(spirv::flags()) {
+    for flag in ptx::flags(krate).chain(spirv::flags()) {
         add(flag.as_bytes());
     }
     for feature in krate.features() {

@@ -114,6 +114,65 @@ fn ptx_is_the_same_wherever_it_is_compiled() {
     assert!(!compiled[0].contains("//"), "{}", compiled[0]);
 }
 
+/// A kernel with a `Vec`, whose panics leave their file's name.
+const ALLOC_KERNEL: &str = r#"#![cfg_attr(target_arch = "nvptx64", no_std)]
+extern crate alloc;
+#[cfg(target_arch = "nvptx64")]
+mod device {
+    use core::alloc::{GlobalAlloc, Layout};
+    #[unsafe(no_mangle)]
+    static mut FILE: *const str = "";
+    #[panic_handler]
+    fn panic(info: &core::panic::PanicInfo) -> ! {
+        // SAFETY: nobody reads it.
+        unsafe { FILE = info.location().map_or("", |place| place.file()) };
+        loop {}
+    }
+    struct None;
+    // SAFETY: it never gives anything.
+    unsafe impl GlobalAlloc for None {
+        unsafe fn alloc(&self, _: Layout) -> *mut u8 { core::ptr::null_mut() }
+        unsafe fn dealloc(&self, _: *mut u8, _: Layout) {}
+    }
+    #[global_allocator]
+    static NONE: None = None;
+    #[unsafe(no_mangle)]
+    pub unsafe extern "ptx-kernel" fn pushes(words: *mut u32, i: u32) {
+        let mut list = alloc::vec::Vec::new();
+        for k in 0..i { list.push(k); }
+        // SAFETY: whoever launches it gives words enough.
+        unsafe { *words = list[i as usize / 2] }
+    }
+}
+"#;
+
+#[test]
+fn ptx_with_alloc_keeps_the_places_of_panics_and_is_the_same_wherever_it_is_compiled() {
+    let Some(toolchain) = device_toolchain(Format::Ptx) else {
+        return;
+    };
+    let compiled = [(); 2].map(|()| {
+        let temp = TempDir::new().expect("temporary folder");
+        let plain = device_crate(&temp, "alloc-crate", ALLOC_KERNEL);
+        let manifest = plain.dir().join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).expect("manifest")
+            + "[package.metadata.warpheap]\nalloc = true\n";
+        fs::write(&manifest, text).expect("manifest");
+        let krate = DeviceCrate::read(plain.dir()).expect("crate");
+        compile_ptx(&krate.with_target_dir(shared_target()), &toolchain).expect("PTX")
+    });
+    assert_eq!(compiled[0], compiled[1]);
+    for file in [
+        "{115, 114, 99, 47, 108, 105, 98, 46, 114, 115",
+        "{114, 117, 115, 116, 47",
+    ] {
+        // `src/lib.rs`, and `rust/…` of the library, as PTX writes them.
+        assert!(compiled[0].contains(file), "{file}");
+    }
+    // What the linker would have to find elsewhere.
+    assert!(!compiled[0].contains(".extern"), "{}", compiled[0]);
+}
+
 #[test]
 fn spirv_is_the_same_wherever_it_is_compiled() {
     let Some(toolchain) = device_toolchain(Format::Spirv) else {

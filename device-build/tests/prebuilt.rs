@@ -212,6 +212,11 @@ fn a_source_of_some_allocators_makes_their_images_stale_and_no_others() {
 fn declarations_that_mean_nothing_are_refused() {
     for (text, word) in [
         ("images = \"many\"", "by-allocator"),
+        ("alloc = \"yes\"", "`true` or `false`"),
+        (
+            "alloc = true\nimages = \"by-allocator\"",
+            "leave out `images`",
+        ),
         ("only-in.\"src/nothing.rs\" = [\"Bump\"]", "not there"),
         ("only-in.\"src/lib.rs\" = [\"Bumb\"]", "Bump, ScatterAlloc"),
     ] {
@@ -224,6 +229,30 @@ fn declarations_that_mean_nothing_are_refused() {
             error.contains("Cargo.toml") && error.contains(word),
             "{error}"
         );
+    }
+}
+
+#[test]
+fn a_crate_with_alloc_has_ptx_alone() {
+    let temp = workspace();
+    let root = temp.path();
+    let krate = || DeviceCrate::read(&root.join("dev")).expect("crate");
+    assert!(!krate().uses_alloc() && krate().formats() == Format::ALL);
+    declare(root, "dev", "alloc = true");
+    assert!(krate().uses_alloc() && krate().formats() == [Format::Ptx]);
+
+    let folder = root.join("prebuilt");
+    prebuilt::write(&folder, &krate(), Format::Ptx, b"// text\n", "rustc x").expect("write");
+    assert!(prebuilt::check(&folder, &krate()).expect("check").is_ok());
+    let built = |formats: &[Format]| {
+        let options = options(root).formats(formats.iter().copied());
+        try_build(&options.mode(Mode::Prebuilt))
+    };
+    let report = built(&[Format::Ptx]).expect("prebuilt");
+    assert_eq!(report.images.len(), 1);
+    let error = built(&Format::ALL).expect_err("no SPIR-V").to_string();
+    for part in ["`dev`", "alloc = true", "SPIR-V", "`vulkan`"] {
+        assert!(error.contains(part), "`{part}` is not in: {error}");
     }
 }
 

@@ -11,7 +11,7 @@
 //! | [`adaptor`] | allocators around allocators: counting, failing |
 //! | [`container`] | data structures that grow in a heap |
 //!
-//! Beside them: [`Heap`], through which kernels use any of the allocators; [`thread`], where a
+//! [`global`] lets kernels use Rust's own collections. Beside them: [`Heap`], through which kernels use any of the allocators; [`thread`], where a
 //! lane is; [`entry`], what `#[kernel]` expands to; and with the feature `std` the host's side of
 //! the allocators, which lays out heaps and reads their metadata.
 #![cfg_attr(any(target_arch = "nvptx64", target_arch = "spirv"), no_std)]
@@ -27,12 +27,15 @@ pub mod arch;
 pub mod bits;
 pub mod container;
 pub mod entry;
+pub mod global;
 mod heap;
 #[cfg(feature = "std")]
 pub mod host;
 pub mod sync;
 pub mod thread;
 
+#[cfg(feature = "allocator-api2")]
+pub use allocator_api2;
 pub use arch::AtomicWord;
 pub use heap::Heap;
 pub use warpheap_api as api;
@@ -44,6 +47,8 @@ pub mod device {
     pub use crate::alloc::*;
     pub use crate::arch::AtomicWord;
     pub use crate::container::HeapVec;
+    #[cfg(feature = "allocator-api2")]
+    pub use crate::global::AddressedAlloc;
     pub use crate::{Heap, thread};
     pub use warpheap_api::{
         AllocError, Arena, DeviceAlloc, DevicePtr, HeapData, HeapStats, HeapUsage, Layout, Reset,

@@ -11,8 +11,8 @@ mod device;
 pub use device::Device;
 pub use warpheap_rt::api::host::{
     BackendKind, BlockSize, ClassUsage, DeviceBox, DeviceError, DeviceInfo, DeviceVec, HostAlloc,
-    KernelFailure, KernelImage, LaunchConfig, LaunchReport, Module, PlanError, PoolStats, Prepared,
-    RawBuffer, Usage,
+    KernelFailure, KernelImage, KernelPanic, LaunchConfig, LaunchReport, Module, PlanError,
+    PoolStats, Prepared, RawBuffer, Usage,
 };
 
 use warpheap_rt::alloc::WarpHeap;

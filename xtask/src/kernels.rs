@@ -73,7 +73,12 @@ pub fn run(args: &Args) -> Result {
         {
             continue;
         }
-        todo.extend(Format::ALL.map(|format| (image.clone(), format)));
+        todo.extend(
+            image
+                .formats()
+                .iter()
+                .map(|&format| (image.clone(), format)),
+        );
     }
     let mut jobs = Vec::new();
     for (krate, format) in todo {

@@ -1,6 +1,6 @@
 //! What a backend implements.
 
-use super::{DeviceError, Launch, LaunchReport};
+use super::{DeviceError, HeapArg, Launch, LaunchReport};
 use crate::abi::ArgBlock;
 use std::fmt;
 use std::string::String;
@@ -151,6 +151,16 @@ pub trait Backend: Send + Sync + fmt::Debug {
     /// [`DeviceError::NoImage`], [`DeviceError::Driver`].
     fn load(&self, image: &KernelImage<'_>) -> Result<ModuleId, DeviceError>;
 
+    /// Makes `heap` the one that Rust's own collections in the kernels of a module take from, until another
+    /// one is bound or its buffer is given back. Does nothing on a backend where they take from elsewhere.
+    ///
+    /// # Errors
+    /// [`DeviceError::BadLaunch`] if the module has no place for a heap, or module or heap are another
+    /// device's; [`DeviceError::Lost`], [`DeviceError::Driver`].
+    fn bind_heap(&self, _module: ModuleId, _heap: &HeapArg) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
     /// Runs launches in order, each after the one before has finished and with its writes visible,
     /// queued together so that the device does not wait for the host between them. Returns one
     /// report per launch, with device times.
@@ -159,7 +169,7 @@ pub trait Backend: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// [`DeviceError::BadLaunch`] (nothing was run), [`DeviceError::LayoutMismatch`],
-    /// [`DeviceError::Emulator`], [`DeviceError::Lost`], [`DeviceError::Driver`].
+    /// [`DeviceError::Panic`], [`DeviceError::Emulator`], [`DeviceError::Lost`], [`DeviceError::Driver`].
     fn submit(&self, launches: &[Launch<'_>]) -> Result<Vec<LaunchReport>, DeviceError>;
 
     /// What the driver's compiler made of a kernel; `None` where there is no such compiler, or it does

@@ -1,6 +1,6 @@
 //! What can go wrong on the host side. Each message says what, where and what to do.
 
-use super::BackendKind;
+use super::{BackendKind, KernelPanic};
 use crate::AllocError;
 use std::string::String;
 use thiserror::Error;
@@ -177,6 +177,10 @@ pub enum DeviceError {
     /// Lanes of a kernel returned an error.
     #[error(transparent)]
     Kernel(#[from] std::boxed::Box<KernelFailure>),
+    /// Lanes of a kernel panicked. On CUDA only kernels of crates with Rust's `alloc` tell; a panic of
+    /// another's is the loss of the device.
+    #[error(transparent)]
+    Panic(#[from] std::boxed::Box<KernelPanic>),
     /// The emulator stopped the launch: a divergent collective, a deadlock, an access outside the
     /// heap, or overlapping blocks.
     #[error("emulator: {0}")]

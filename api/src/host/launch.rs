@@ -156,6 +156,19 @@ pub struct Launch<'a> {
     pub args: &'a [Arg],
 }
 
+impl HeapArg {
+    /// The words that it takes in a block of arguments, when its buffer lies at `address`.
+    pub fn arg_words(&self, address: u64) -> [u32; abi::HEAP_WORDS] {
+        let mut words = [0; abi::HEAP_WORDS];
+        let wide = [address, self.words];
+        for (two, value) in words.chunks_exact_mut(2).zip(wide) {
+            two.copy_from_slice(&[value as u32, (value >> 32) as u32]);
+        }
+        words[4..].copy_from_slice(&self.params);
+        words
+    }
+}
+
 impl Launch<'_> {
     /// The block of argument words. `address` says where a buffer lies (0 on a backend whose
     /// buffers have no addresses); `report` is the address of the launch report.
@@ -174,9 +187,7 @@ impl Launch<'_> {
         for arg in self.args {
             match arg {
                 Arg::Heap(heap) => {
-                    push_u64(&mut words, address(heap.buffer.id()));
-                    push_u64(&mut words, heap.words);
-                    words.extend_from_slice(&heap.params);
+                    words.extend_from_slice(&heap.arg_words(address(heap.buffer.id())));
                 }
                 Arg::Slice(slice) => {
                     push_u64(&mut words, address(slice.buffer.id()) + slice.offset);
@@ -301,7 +312,7 @@ impl Prepared {
     /// Runs the launch and waits for its end.
     ///
     /// # Errors
-    /// [`DeviceError::Kernel`] if lanes returned errors; otherwise as
+    /// [`DeviceError::Kernel`] if lanes returned errors; otherwise, panics among them, as
     /// [`Device::run_all`](super::Device::run_all).
     pub fn run(self) -> Result<LaunchReport, DeviceError> {
         let device = self.module.device().clone();

@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | `backend` | what a backend implements, and what it is told to launch |
-//! | `error` | what can go wrong |
+//! | `error`, `panic` | what can go wrong |
 //! | `device` | an opened device, the handle that everything else is made from |
 //! | `buffer` | raw device memory with an owner |
 //! | `vec`, `boxed` | typed device memory: [`DeviceVec`], [`DeviceBox`] |
@@ -19,6 +19,7 @@ mod device;
 mod error;
 mod launch;
 mod module;
+mod panic;
 mod plan;
 mod pool;
 mod stats;
@@ -35,6 +36,7 @@ pub use launch::{
     Arg, Args, HeapArg, IntoArg, Launch, LaunchConfig, LaunchReport, Prepared, SliceArg,
 };
 pub use module::{KernelImages, Module, Modules, PackedImage, unpack};
+pub use panic::KernelPanic;
 pub use plan::{Fill, HeapPlan, HeapReader, HostAlloc};
 pub use pool::{HeapCalls, Pool, RawPool};
 pub use stats::{BlockSize, ClassUsage, PoolStats, Usage};

@@ -1,6 +1,6 @@
 //! The kernels of a device crate: as its build script leaves them, and on a device.
 
-use super::{BackendKind, Device, DeviceError, KernelImage, ModuleId};
+use super::{BackendKind, Device, DeviceError, HostAlloc, KernelImage, ModuleId, Pool};
 use flate2::read::GzDecoder;
 use std::fmt;
 use std::format;
@@ -119,6 +119,17 @@ impl Module {
         })?;
         *id = Some(loaded);
         Ok(loaded)
+    }
+
+    /// Makes `pool` the heap that Rust's own collections in these kernels take from, until another one is
+    /// bound or the pool's memory is given back. The method `bind_heap` of a crate's `Kernels` does it for
+    /// the allocator that the crate was compiled for.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id) and [`Backend::bind_heap`](super::Backend::bind_heap).
+    pub fn bind_heap<A: HostAlloc>(&self, pool: &Pool<A>) -> Result<(), DeviceError> {
+        let heap = pool.heap_arg();
+        self.device().backend().bind_heap(self.id()?, &heap)
     }
 
     /// Name of the device crate.

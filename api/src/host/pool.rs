@@ -160,11 +160,15 @@ impl<A: HostAlloc> Pool<A> {
 
     /// The pool as an argument of a kernel.
     pub fn arg(&self) -> Arg {
-        Arg::Heap(HeapArg {
+        Arg::Heap(self.heap_arg())
+    }
+
+    pub(super) fn heap_arg(&self) -> HeapArg {
+        HeapArg {
             buffer: self.raw.buffer.clone(),
             words: self.raw.words,
             params: self.raw.params,
-        })
+        }
     }
 
     /// Reads header and metadata.

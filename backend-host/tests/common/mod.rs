@@ -82,6 +82,7 @@ pub fn stopped(
 ) -> String {
     match launch(device, name, entry, shape, args) {
         Err(DeviceError::Emulator(message)) => message,
+        Err(DeviceError::Panic(panic)) => panic.to_string(),
         other => panic!("the emulator should have stopped {name}: {other:?}"),
     }
 }

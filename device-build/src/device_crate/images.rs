@@ -1,6 +1,9 @@
-//! Whether a device crate becomes one image or one for each allocator.
+//! What `package.metadata.warpheap` says of the images that a device crate becomes: one or one for each
+//! allocator, with Rust's `alloc` or without.
 
 use std::path::Path;
+
+use toml_span::Value;
 
 use super::with_toml;
 use crate::error::BuildError;
@@ -28,19 +31,46 @@ pub const ALLOCATORS: [&str; 18] = [
     "DirectOutput",
 ];
 
-/// What `package.metadata.warpheap.images` of the crate in `dir` says.
-pub(super) fn by_allocator(dir: &Path) -> Result<bool, BuildError> {
+/// What the `Cargo.toml` of a device crate says of its images.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Declared {
+    /// There is one for each allocator.
+    pub by_allocator: bool,
+    /// They are linked with Rust's `alloc`.
+    pub alloc: bool,
+}
+
+/// What `images` and `alloc` in `package.metadata.warpheap` of the crate in `dir` say.
+pub(super) fn declared(dir: &Path) -> Result<Declared, BuildError> {
     let path = dir.join("Cargo.toml");
     with_toml(&path, |manifest| {
-        let Some(value) = manifest.pointer("/package/metadata/warpheap/images") else {
-            return Ok(false);
+        let value = |key| manifest.pointer(&format!("/package/metadata/warpheap/{key}"));
+        let malformed = |reason| Err(BuildError::malformed(&path, reason));
+        let by_allocator = match value("images").map(Value::as_str) {
+            None => false,
+            Some(Some("by-allocator")) => true,
+            Some(_) => {
+                return malformed(
+                    "`package.metadata.warpheap.images` can only be \"by-allocator\"",
+                );
+            }
         };
-        match value.as_str() {
-            Some("by-allocator") => Ok(true),
-            _ => Err(BuildError::malformed(
-                &path,
-                "`package.metadata.warpheap.images` can only be \"by-allocator\"",
-            )),
+        let alloc = match value("alloc").map(Value::as_bool) {
+            None => false,
+            Some(Some(alloc)) => alloc,
+            Some(None) => {
+                return malformed("`package.metadata.warpheap.alloc` is `true` or `false`");
+            }
+        };
+        if alloc && by_allocator {
+            return malformed(
+                "`package.metadata.warpheap` says `alloc = true` and `images = \"by-allocator\"`: a crate \
+                 with Rust's `alloc` has one global heap, so it has one image; leave out `images`",
+            );
         }
+        Ok(Declared {
+            by_allocator,
+            alloc,
+        })
     })
 }

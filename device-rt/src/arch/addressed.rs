@@ -1,8 +1,8 @@
-//! Kernel arguments on targets whose memory has addresses: CUDA and host.
+//! Kernel arguments, and the addresses of blocks, on targets whose memory has addresses: CUDA and host.
 
 use super::{Words, global};
-use warpheap_api::HeapData;
 use warpheap_api::abi::{self, ArgBlock};
+use warpheap_api::{DevicePtr, HeapData, HeapMemory};
 
 #[inline(always)]
 fn wide(args: &ArgBlock, at: usize) -> u64 {
@@ -50,4 +50,22 @@ pub unsafe fn slice_mut<'a, T: HeapData>(args: &ArgBlock, at: usize) -> &'a mut 
     let first = global(wide(args, at)).cast();
     // SAFETY: the caller's promise.
     unsafe { core::slice::from_raw_parts_mut(first, args.words[at + 2] as usize) }
+}
+
+/// The address of the memory behind a handle that is not null.
+#[inline(always)]
+pub fn pointer(words: Words, ptr: DevicePtr<u8>) -> *mut u8 {
+    words.address(ptr.word()).cast()
+}
+
+/// The handle of the granule at an address; null if it lies outside the heap or in the midst of one.
+#[inline(always)]
+pub fn handle(words: Words, address: *mut u8) -> DevicePtr<u8> {
+    // An address below the heap becomes a great offset.
+    let offset = (address as usize).wrapping_sub(words.address(0) as usize);
+    if (offset < words.len() * 4) & (offset % DevicePtr::GRANULE_BYTES == 0) {
+        DevicePtr::from_granule((offset / DevicePtr::GRANULE_BYTES) as u32)
+    } else {
+        DevicePtr::NULL
+    }
 }

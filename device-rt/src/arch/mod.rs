@@ -28,7 +28,7 @@ use spirv as target;
 #[cfg(not(target_arch = "spirv"))]
 mod addressed;
 #[cfg(not(target_arch = "spirv"))]
-pub use addressed::{heap_words, report, slice, slice_mut};
+pub use addressed::{handle, heap_words, pointer, report, slice, slice_mut};
 
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
 pub mod simt {
@@ -50,6 +50,8 @@ pub use target::{
 
 #[cfg(target_arch = "nvptx64")]
 pub use target::pause;
+#[cfg(warpheap_alloc)]
+pub use target::{end_lane, global_heap, panic_report};
 
 /// Lets other lanes run for about this time, where the device can: here it cannot (Vulkan has no such instruction, and
 /// the emulator schedules at every atomic).

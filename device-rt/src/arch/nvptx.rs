@@ -5,8 +5,12 @@
 //! and order is a fence. LLVM gives device scope to `fetch_…` and `swap`, but takes Rust's atomic
 //! loads, stores and compare-and-swaps for ones of the whole system, so these are inline PTX.
 
+#[cfg(warpheap_alloc)]
+mod module;
 mod words;
 
+#[cfg(warpheap_alloc)]
+pub use module::{end_lane, global_heap, panic_report};
 pub use words::{AtomicWord, Words};
 
 use core::arch::{asm, global_asm};
@@ -39,6 +43,7 @@ unsafe extern "C" {
     fn nvvm_nctaid() -> i32;
 }
 
+#[cfg(not(warpheap_alloc))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
     // SAFETY: ends the kernel with an error that the host sees.

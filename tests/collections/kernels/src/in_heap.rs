@@ -1,0 +1,41 @@
+//! Collections that hold the heap that they are in.
+
+use warpheap_rt::adaptor::Failing;
+use warpheap_rt::allocator_api2::boxed::Box;
+use warpheap_rt::allocator_api2::vec::Vec;
+use warpheap_rt::device::*;
+
+/// Lane `i` pushes `pushes` numbers onto a vector in the heap, keeps half of them, gives the rest of the
+/// memory back if `shrinks` is not 0, boxes their sum in the heap and leaves it.
+///
+/// # Errors
+/// `Exhausted` if the heap gives no memory.
+#[kernel(allocators = [WarpHeap, Gallatin, Failing<WarpHeap>])]
+pub fn push_in<A: AddressedAlloc>(
+    heap: Heap<A>,
+    sums: &mut [u32],
+    pushes: u32,
+    shrinks: u32,
+) -> Result<(), AllocError> {
+    let lane = thread::index() as usize;
+    if lane < sums.len() {
+        let mut numbers = Vec::new_in(heap);
+        for k in 0..pushes {
+            if numbers.try_reserve(1).is_err() {
+                return Err(AllocError::Exhausted);
+            }
+            numbers.push(lane as u32 * 31 + k);
+        }
+        numbers.truncate(pushes as usize / 2);
+        // No memory for that is a panic.
+        if shrinks != 0 {
+            numbers.shrink_to_fit();
+        }
+        let sum = numbers.iter().fold(0u32, |sum, n| sum.wrapping_add(*n));
+        match Box::try_new_in(sum, heap) {
+            Ok(sum) => sums[lane] = *sum,
+            Err(_) => return Err(AllocError::Exhausted),
+        }
+    }
+    Ok(())
+}

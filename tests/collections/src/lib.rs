@@ -1,0 +1,93 @@
+//! What the tests of Rust's own collections in kernels share: devices with their kernels.
+
+use warpheap_api::host::{Device, HostAlloc, Pool};
+use warpheap_collection_kernels::Kernels;
+use warpheap_host::{HostConfig, Mode};
+
+/// An opened device with the kernels.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The device.
+    pub device: Device,
+    /// The kernels.
+    pub kernels: Kernels,
+}
+
+impl Site {
+    fn new(device: Device) -> Self {
+        let kernels = warpheap_collection_kernels::load(&device).expect("the kernels load");
+        Site { device, kernels }
+    }
+
+    /// The emulator with warps of `width` lanes, on two threads, telling of overlapping blocks.
+    pub fn host(width: u32) -> Self {
+        Self::emulator(HostConfig {
+            warp_width: width,
+            threads: 2,
+            check_blocks: Some(true),
+            ..HostConfig::default()
+        })
+    }
+
+    /// The emulator under the schedule that `seed` stands for.
+    pub fn explored(width: u32, seed: u64) -> Self {
+        Self::emulator(HostConfig {
+            warp_width: width,
+            mode: Mode::Explore { seed },
+            check_blocks: Some(true),
+            ..HostConfig::default()
+        })
+    }
+
+    fn emulator(config: HostConfig) -> Self {
+        Self::new(warpheap_host::open(config).expect("the emulator opens"))
+    }
+
+    /// The CUDA device that the environment chooses, opened once, for one test at a time: a heap is bound to
+    /// the module that all of them use. With `WARPHEAP_REQUIRE_CUDA=1` its absence is a failure.
+    #[cfg(feature = "cuda")]
+    pub fn cuda() -> Option<std::sync::MutexGuard<'static, Self>> {
+        use std::sync::{Mutex, OnceLock, PoisonError};
+        static SITE: OnceLock<Option<Mutex<Site>>> = OnceLock::new();
+        let site = SITE.get_or_init(|| {
+            let config = warpheap_cuda::CudaConfig::from_env().expect("good settings");
+            match warpheap_cuda::open_unchecked(&config) {
+                Ok(device) => Some(Mutex::new(Site::new(device))),
+                Err(error) => {
+                    let must = std::env::var("WARPHEAP_REQUIRE_CUDA");
+                    assert!(
+                        !must.is_ok_and(|value| value.trim() == "1"),
+                        "WARPHEAP_REQUIRE_CUDA=1 and {error}"
+                    );
+                    // Not through `eprintln`, which the test harness keeps to itself.
+                    use std::io::Write;
+                    let text = format!("SKIPPED: every CUDA test of Rust's collections: {error}\n");
+                    let _ = std::io::stderr().write_all(text.as_bytes());
+                    None
+                }
+            }
+        });
+        // A test that failed left nothing that the next one relies on.
+        Some(
+            site.as_ref()?
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+
+    /// A heap of `bytes`.
+    pub fn heap<A: HostAlloc>(&self, bytes: u64) -> Pool<A> {
+        self.device.reserve::<A>(bytes).expect("the heap is made")
+    }
+}
+
+/// Nothing is left in a heap.
+pub fn assert_empty<A: HostAlloc>(pool: &Pool<A>) {
+    let usage = pool.stats().expect("stats").usage;
+    assert_eq!(
+        usage.used_bytes,
+        0,
+        "{}: memory is left: {usage:?}",
+        A::NAME
+    );
+}
