@@ -40,10 +40,10 @@ pub use warpheap_macros::{HeapData, kernel};
 
 pub mod device {
     //! What a kernel author imports: `use warpheap::device::*`.
-    pub use crate::adaptor::Counted;
+    pub use crate::adaptor::{Counted, Failing};
     pub use crate::alloc::*;
     pub use crate::arch::AtomicWord;
-    pub use crate::container::HeapVec;
+    pub use crate::container::{HeapList, HeapVec, ListCursor};
     pub use crate::{Heap, thread};
     pub use warpheap_api::{
         AllocError, Arena, DeviceAlloc, DevicePtr, HeapData, HeapStats, HeapUsage, Layout, Reset,
