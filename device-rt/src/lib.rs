@@ -43,7 +43,9 @@ pub mod device {
     pub use crate::adaptor::{Counted, Failing};
     pub use crate::alloc::*;
     pub use crate::arch::AtomicWord;
-    pub use crate::container::{HeapList, HeapVec, ListCursor};
+    pub use crate::container::{
+        HeapChunkQueue, HeapList, HeapQueue, HeapSharedVec, HeapString, HeapVec, ListCursor,
+    };
     pub use crate::{Heap, thread};
     pub use warpheap_api::{
         AllocError, Arena, DeviceAlloc, DevicePtr, HeapData, HeapStats, HeapUsage, Layout, Reset,

@@ -1,10 +1,12 @@
 //! A list of chunks.
 
-use super::team::{Team, take, word_of};
+use super::block::{block_layout, word_of};
+use super::team::{Team, take};
 use crate::{Heap, arch};
 use core::marker::PhantomData;
 use warpheap_api::abi::ArgBlock;
-use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, layout, select};
+use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Layout};
+use warpheap_api::{least, select};
 
 /// Elements of the first chunk, at least.
 const FIRST_CAPACITY: u32 = 4;
@@ -156,7 +158,7 @@ impl<T: HeapData> HeapList<T> {
         let (mut seen, mut waited) = (0, 0);
         let (mut round, mut failed, mut going) = (0, 0, true);
         while going {
-            let team = Team::meet(word);
+            let team = Team::meet(arch::active(), word);
             let (mut head, mut capacity, mut count) = (0, 0, 0);
             if team.leads() {
                 head = words.load(word);
@@ -322,7 +324,7 @@ impl<T: HeapData> ListCursor<T> {
 /// Elements that are in the chunk at word `at`.
 #[inline(always)]
 fn filled<M: HeapMemory>(words: M, at: usize) -> u32 {
-    warpheap_api::least(words.read(at + COUNT), words.read(at + CAPACITY))
+    least(words.read(at + COUNT), words.read(at + CAPACITY))
 }
 
 /// The word of an element of the chunk at word `at`.
@@ -336,10 +338,10 @@ const fn element<T: HeapData>(at: usize, index: u32) -> usize {
 const fn next_capacity(capacity: u32, number: u32) -> u32 {
     let doubled = select(capacity == 0, FIRST_CAPACITY, capacity * 2);
     let wanted = select(doubled < number, number, doubled);
-    warpheap_api::least(wanted, MOST_CAPACITY)
+    least(wanted, MOST_CAPACITY)
 }
 
 #[inline(always)]
-const fn chunk_layout<T: HeapData>(capacity: u32) -> warpheap_api::Layout {
-    layout::bytes((HEADER + capacity * T::WORDS) as usize * 4)
+const fn chunk_layout<T: HeapData>(capacity: u32) -> Layout {
+    block_layout(HEADER, capacity, T::WORDS)
 }

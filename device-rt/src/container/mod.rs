@@ -1,9 +1,18 @@
 //! Data structures that grow in a heap: plain words, with the heap passed to every call that may
 //! allocate or touch heap memory.
 
+mod block;
+mod chunk_queue;
 mod list;
+mod queue;
+mod shared_vec;
+mod string;
 mod team;
 mod vec;
 
+pub use chunk_queue::HeapChunkQueue;
 pub use list::{HeapList, ListCursor};
+pub use queue::HeapQueue;
+pub use shared_vec::HeapSharedVec;
+pub use string::HeapString;
 pub use vec::HeapVec;

@@ -19,10 +19,10 @@ pub(super) struct Team {
 }
 
 impl Team {
-    /// Warp-collective: the lanes that are here and were given the same `word`.
+    /// Collective over `lanes`, those that are [active](arch::active) where the caller is: those of them that
+    /// were given the same `word`. Lanes that do different things to a container give different words of it.
     #[inline(always)]
-    pub fn meet(word: usize) -> Self {
-        let lanes = arch::active();
+    pub fn meet(lanes: LaneMask, word: usize) -> Self {
         let mut members = arch::match_any(lanes, word as u32);
         if size_of::<usize>() > 4 {
             // In two steps, since a shift by all bits of a word is none.
@@ -65,10 +65,4 @@ pub(super) fn take<M: HeapMemory>(words: M, counter: usize, last: u32, number: u
         count = words.fetch_add(counter, number);
     }
     count
-}
-
-/// A handle's word: 0 for none, otherwise the granule and one.
-#[inline(always)]
-pub(super) const fn word_of(handle: u32) -> usize {
-    handle.wrapping_sub(1) as usize * 4
 }

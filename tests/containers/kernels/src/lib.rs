@@ -5,3 +5,6 @@
 warpheap_rt::device_module!();
 
 pub mod list;
+pub mod queue;
+pub mod shared_vec;
+pub mod string;
