@@ -45,6 +45,7 @@ pub mod device {
     pub use crate::arch::AtomicWord;
     pub use crate::container::{
         HeapChunkQueue, HeapList, HeapQueue, HeapSharedVec, HeapString, HeapVec, ListCursor,
+        QueueError,
     };
     pub use crate::{Heap, thread};
     pub use warpheap_api::{

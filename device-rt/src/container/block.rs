@@ -5,7 +5,7 @@ use warpheap_api::{Layout, layout};
 /// The first word of what a handle names. A handle is 0 for none, otherwise the granule and one, so that
 /// zeroed memory names nothing.
 #[inline(always)]
-pub(super) const fn word_of(handle: u32) -> usize {
+pub(crate) const fn word_of(handle: u32) -> usize {
     handle.wrapping_sub(1) as usize * 4
 }
 

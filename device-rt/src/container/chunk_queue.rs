@@ -1,6 +1,7 @@
 //! A queue that grows by nodes, for many producers and consumers.
 
 use super::block::{block_layout, word_of};
+use super::queue::QueueError;
 use super::team::{Team, take};
 use crate::{Heap, arch};
 use core::marker::PhantomData;
@@ -9,7 +10,7 @@ use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Lay
 use warpheap_api::{layout, least, select};
 
 /// The node that is pushed to: its granule and one, as all of these.
-const TAIL: usize = 0;
+pub(crate) const TAIL: usize = 0;
 /// Slots of a node, as a power of two.
 pub(crate) const LOG2: usize = 1;
 /// The oldest node that is still there.
@@ -17,7 +18,7 @@ pub(crate) const FIRST: usize = 2;
 /// The node that is popped from: not beside the other one.
 pub(crate) const HEAD: usize = 32;
 /// Words of the control block.
-const CONTROL: usize = 36;
+pub(crate) const CONTROL: usize = 36;
 
 /// Slots of a node that were handed to those who push, more than there are in a full one.
 pub(crate) const PUSHED: usize = 0;
@@ -30,10 +31,10 @@ pub(crate) const HEADER: usize = 36;
 
 /// States of a slot, in its first word; the element is behind it. Each slot is used once.
 const EMPTY: u32 = 0;
-const FULL: u32 = 1;
+pub(crate) const FULL: u32 = 1;
 const TAKEN: u32 = 2;
 
-/// Rounds of an operation before it is [`AllocError::Contended`].
+/// Rounds of an operation before it is contended.
 const ROUNDS: u32 = 4096;
 /// Rounds that a lane waits for who took the first slot after a full node to bring the next one.
 const PATIENCE: u32 = 64;
@@ -53,14 +54,14 @@ const PAUSE: u32 = 200;
 /// not for those that are in it. Copies of the handle name the same queue. A zero word is a queue that is
 /// empty and takes no elements.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
+#[repr(transparent)]
 pub struct HeapChunkQueue<T> {
     /// The control block: its granule and one, 0 for none.
     control: u32,
     elements: PhantomData<fn() -> T>,
 }
 
-// SAFETY: one word, repr(C), every bit pattern allowed (methods promise nothing for handles that were not
+// SAFETY: one word, transparent, every bit pattern allowed (methods promise nothing for handles that were not
 // made by this type).
 unsafe impl<T: HeapData> HeapData for HeapChunkQueue<T> {
     const WORDS: u32 = 1;
@@ -221,19 +222,15 @@ impl<T: HeapData> HeapChunkQueue<T> {
         }
     }
 
-    /// Removes the first element into `value`: true, or false if the queue was empty, and `value` as it was.
-    /// Lanes of a warp that come together share the work.
+    /// Removes the first element into `value`, which stays as it was if there is none. Lanes of a warp that
+    /// come together share the work.
     ///
     /// # Errors
-    /// [`AllocError::Contended`] if other lanes came first too often; then the queue is as it was.
+    /// [`QueueError::Empty`], and [`QueueError::Contended`] if other lanes came first too often.
     #[inline]
-    pub fn try_pop<A: DeviceAlloc>(
-        &self,
-        heap: Heap<A>,
-        value: &mut T,
-    ) -> Result<bool, AllocError> {
+    pub fn try_pop<A: DeviceAlloc>(&self, heap: Heap<A>, value: &mut T) -> Result<(), QueueError> {
         if self.control == 0 {
-            return Ok(false);
+            return Err(QueueError::Empty);
         }
         let (words, at) = (heap.words(), word_of(self.control));
         let slots = 1 << words.read(at + LOG2);
@@ -280,10 +277,12 @@ impl<T: HeapData> HeapChunkQueue<T> {
             empty = nothing != 0;
             round += 1;
         }
-        if done | empty {
-            Ok(done)
+        if done {
+            Ok(())
+        } else if empty {
+            Err(QueueError::Empty)
         } else {
-            Err(AllocError::Contended)
+            Err(QueueError::Contended)
         }
     }
 

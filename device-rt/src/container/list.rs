@@ -9,19 +9,19 @@ use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Lay
 use warpheap_api::{least, select};
 
 /// Elements of the first chunk, at least.
-const FIRST_CAPACITY: u32 = 4;
+pub(crate) const FIRST_CAPACITY: u32 = 4;
 /// Elements of a chunk, at most.
 const MOST_CAPACITY: u32 = 1024;
 /// Words before the elements of a chunk.
 const HEADER: u32 = 4;
 /// The chunk that was made before: its granule and one, 0 for none.
-const NEXT: usize = 0;
+pub(crate) const NEXT: usize = 0;
 /// Elements that the chunk has room for.
-const CAPACITY: usize = 1;
+pub(crate) const CAPACITY: usize = 1;
 /// Elements that were promised room, more than there is room for in a full chunk.
-const COUNT: usize = 2;
+pub(crate) const COUNT: usize = 2;
 /// Elements of all chunks made before, which are full.
-const BEFORE: usize = 3;
+pub(crate) const BEFORE: usize = 3;
 
 /// Rounds of a push before it is [`AllocError::Contended`]: in each but the waiting ones somebody else's
 /// push succeeded.
@@ -40,14 +40,14 @@ const PAUSE: u32 = 200;
 /// Whatever reads the list ([`len`](Self::len), [`cursor`](Self::cursor)) is for lanes that are ordered
 /// after the pushes: in a later launch, or behind a barrier.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
+#[repr(transparent)]
 pub struct HeapList<T> {
     /// The newest chunk: its granule and one, 0 for none.
     head: u32,
     elements: PhantomData<fn() -> T>,
 }
 
-// SAFETY: one word, repr(C), every bit pattern allowed (methods promise nothing for lists that were not
+// SAFETY: one word, transparent, every bit pattern allowed (methods promise nothing for lists that were not
 // made by this type).
 unsafe impl<T: HeapData> HeapData for HeapList<T> {
     const WORDS: u32 = 1;
@@ -329,7 +329,7 @@ fn filled<M: HeapMemory>(words: M, at: usize) -> u32 {
 
 /// The word of an element of the chunk at word `at`.
 #[inline(always)]
-const fn element<T: HeapData>(at: usize, index: u32) -> usize {
+pub(crate) const fn element<T: HeapData>(at: usize, index: u32) -> usize {
     at + HEADER as usize + index as usize * T::WORDS as usize
 }
 
@@ -342,6 +342,6 @@ const fn next_capacity(capacity: u32, number: u32) -> u32 {
 }
 
 #[inline(always)]
-const fn chunk_layout<T: HeapData>(capacity: u32) -> Layout {
+pub(crate) const fn chunk_layout<T: HeapData>(capacity: u32) -> Layout {
     block_layout(HEADER, capacity, T::WORDS)
 }

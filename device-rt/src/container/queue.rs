@@ -19,10 +19,43 @@ pub(crate) const HEAD: usize = 32;
 /// Words before the slots.
 pub(crate) const HEADER: usize = 64;
 
-/// Rounds of an operation before it is [`AllocError::Contended`].
+/// Rounds of an operation before it is [`QueueError::Contended`].
 const ROUNDS: u32 = 2048;
 /// Nanoseconds of the longest pause after a round in vain, as a power of two.
 const PAUSE_LOG2: u32 = 12;
+
+/// Why nothing was appended to or removed from a queue. Whichever it is, the queue is as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum QueueError {
+    /// The queue was full at one moment during the call.
+    Full = 1,
+    /// The queue was empty at one moment during the call.
+    Empty = 2,
+    /// Other lanes came first too often, or one that is in the middle of its operation was not done in time.
+    /// Asking again is reasonable.
+    Contended = 3,
+}
+
+impl QueueError {
+    /// The number that stands for this error: 1, 2 or 3.
+    #[inline(always)]
+    pub const fn code(self) -> u32 {
+        self as u32
+    }
+}
+
+impl core::fmt::Display for QueueError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            QueueError::Full => "the queue was full",
+            QueueError::Empty => "the queue was empty",
+            QueueError::Contended => "other lanes used the queue all the time",
+        })
+    }
+}
+
+impl core::error::Error for QueueError {}
 
 /// A bounded queue in a heap, first in, first out, for any number of lanes that push and pop at the same
 /// time: a handle of one word.
@@ -37,14 +70,14 @@ const PAUSE_LOG2: u32 = 12;
 /// queue. A zero word is a queue that is full and empty. It does not free itself: call
 /// [`free`](Self::free).
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
+#[repr(transparent)]
 pub struct HeapQueue<T> {
     /// The control block with the slots behind it: its granule and one, 0 for none.
     control: u32,
     elements: PhantomData<fn() -> T>,
 }
 
-// SAFETY: one word, repr(C), every bit pattern allowed (methods promise nothing for handles that were not
+// SAFETY: one word, transparent, every bit pattern allowed (methods promise nothing for handles that were not
 // made by this type).
 unsafe impl<T: HeapData> HeapData for HeapQueue<T> {
     const WORDS: u32 = 1;
@@ -140,16 +173,14 @@ impl<T: HeapData> HeapQueue<T> {
         self.len(heap) == 0
     }
 
-    /// Appends an element: true, or false if the queue was full. Lanes of a warp that come together share
-    /// the work.
+    /// Appends an element. Lanes of a warp that come together share the work.
     ///
     /// # Errors
-    /// [`AllocError::Contended`] if other lanes came first too often, or one that is in the middle of its
-    /// operation was not done in time. Then nothing has happened.
+    /// [`QueueError::Full`] and [`QueueError::Contended`].
     #[inline]
-    pub fn try_push<A: DeviceAlloc>(&self, heap: Heap<A>, value: T) -> Result<bool, AllocError> {
+    pub fn try_push<A: DeviceAlloc>(&self, heap: Heap<A>, value: T) -> Result<(), QueueError> {
         if self.control == 0 {
-            return Ok(false);
+            return Err(QueueError::Full);
         }
         let (words, at) = (heap.words(), word_of(self.control));
         let log2 = words.read(at + LOG2);
@@ -169,26 +200,24 @@ impl<T: HeapData> HeapQueue<T> {
             round += 1;
             back_off(done | full, round);
         }
-        if done | full {
-            Ok(done)
+        if done {
+            Ok(())
+        } else if full {
+            Err(QueueError::Full)
         } else {
-            Err(AllocError::Contended)
+            Err(QueueError::Contended)
         }
     }
 
-    /// Removes the first element into `value`: true, or false if the queue was empty, and `value` as it was.
-    /// Lanes of a warp that come together share the work.
+    /// Removes the first element into `value`, which stays as it was if there is none. Lanes of a warp that
+    /// come together share the work.
     ///
     /// # Errors
-    /// As [`try_push`](Self::try_push).
+    /// [`QueueError::Empty`] and [`QueueError::Contended`].
     #[inline]
-    pub fn try_pop<A: DeviceAlloc>(
-        &self,
-        heap: Heap<A>,
-        value: &mut T,
-    ) -> Result<bool, AllocError> {
+    pub fn try_pop<A: DeviceAlloc>(&self, heap: Heap<A>, value: &mut T) -> Result<(), QueueError> {
         if self.control == 0 {
-            return Ok(false);
+            return Err(QueueError::Empty);
         }
         let (words, at) = (heap.words(), word_of(self.control));
         let log2 = words.read(at + LOG2);
@@ -207,10 +236,12 @@ impl<T: HeapData> HeapQueue<T> {
             round += 1;
             back_off(done | empty, round);
         }
-        if done | empty {
-            Ok(done)
+        if done {
+            Ok(())
+        } else if empty {
+            Err(QueueError::Empty)
         } else {
-            Err(AllocError::Contended)
+            Err(QueueError::Contended)
         }
     }
 

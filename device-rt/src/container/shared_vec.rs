@@ -32,14 +32,14 @@ const PAUSE: u32 = 400;
 /// other lanes pushed, and for [`len`](Self::len), be ordered after their pushes: in a later launch, or
 /// behind a barrier.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
+#[repr(transparent)]
 pub struct HeapSharedVec<T> {
     /// The control block: its granule and one, 0 for none.
     control: u32,
     elements: PhantomData<fn() -> T>,
 }
 
-// SAFETY: one word, repr(C), every bit pattern allowed (methods promise nothing for handles that were not
+// SAFETY: one word, transparent, every bit pattern allowed (methods promise nothing for handles that were not
 // made by this type).
 unsafe impl<T: HeapData> HeapData for HeapSharedVec<T> {
     const WORDS: u32 = 1;

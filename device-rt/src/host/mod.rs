@@ -1,6 +1,7 @@
 //! The host's side of the allocators: how a heap is laid out, and what its metadata say.
 
 mod bump;
+pub mod container;
 mod counted;
 mod cuda_malloc;
 mod direct;

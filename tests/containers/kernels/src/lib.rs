@@ -8,3 +8,4 @@ pub mod list;
 pub mod queue;
 pub mod shared_vec;
 pub mod string;
+pub mod vec;

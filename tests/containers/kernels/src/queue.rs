@@ -71,18 +71,21 @@ pub fn tidy_queues<A: DeviceAlloc>(
     }
 }
 
+/// The code of a pop or an append to a bounded queue.
 #[inline(always)]
-fn event(result: Result<bool, AllocError>, pop: bool, value: [u32; 2], began: u32) -> QueueEvent {
-    let mut code = match result {
-        Ok(true) => 0,
-        Ok(false) => NOTHING,
-        Err(error) => error.code(),
-    };
-    if pop & (code == 0) & (value[1] != !value[0]) {
-        code = WRONG;
+fn code_of(result: Result<(), QueueError>) -> u32 {
+    match result {
+        Ok(()) => 0,
+        Err(QueueError::Contended) => AllocError::Contended.code(),
+        Err(_) => NOTHING,
     }
+}
+
+#[inline(always)]
+fn event(code: u32, pop: bool, value: [u32; 2], began: u32) -> QueueEvent {
+    let torn = pop & (code == 0) & (value[1] != !value[0]);
     QueueEvent {
-        code,
+        code: if torn { WRONG } else { code },
         value: value[0],
         began,
         ended: 0,
@@ -106,12 +109,12 @@ pub fn use_queue<A: DeviceAlloc>(
             let pop = ops[number as usize] == POP;
             let began = clock[0].fetch_add(1);
             let mut value = [number, !number];
-            let result = if pop {
-                queue.try_pop(heap, &mut value)
+            let code = if pop {
+                code_of(queue.try_pop(heap, &mut value))
             } else {
-                queue.try_push(heap, value)
+                code_of(queue.try_push(heap, value))
             };
-            let mut event = event(result, pop, value, began);
+            let mut event = event(code, pop, value, began);
             event.ended = clock[0].fetch_add(1);
             events[number as usize] = event;
         }
@@ -134,15 +137,15 @@ pub fn use_chunk_queue<A: DeviceAlloc>(
             let pop = ops[number as usize] == POP;
             let began = clock[0].fetch_add(1);
             let mut value = [number, !number];
-            let result = if pop {
-                queue.try_pop(heap, &mut value)
+            let code = if pop {
+                code_of(queue.try_pop(heap, &mut value))
             } else {
                 match queue.push(heap, value) {
-                    Ok(()) => Ok(true),
-                    Err(error) => Err(error),
+                    Ok(()) => 0,
+                    Err(error) => error.code(),
                 }
             };
-            let mut event = event(result, pop, value, began);
+            let mut event = event(code, pop, value, began);
             event.ended = clock[0].fetch_add(1);
             events[number as usize] = event;
         }
