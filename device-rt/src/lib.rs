@@ -43,10 +43,13 @@ pub use warpheap_macros::{HeapData, kernel};
 
 pub mod device {
     //! What a kernel author imports: `use warpheap::device::*`.
-    pub use crate::adaptor::Counted;
+    pub use crate::adaptor::{Counted, Failing};
     pub use crate::alloc::*;
     pub use crate::arch::AtomicWord;
-    pub use crate::container::HeapVec;
+    pub use crate::container::{
+        HeapChunkQueue, HeapList, HeapQueue, HeapSharedVec, HeapString, HeapVec, ListCursor,
+        QueueError,
+    };
     #[cfg(feature = "allocator-api2")]
     pub use crate::global::AddressedAlloc;
     pub use crate::{Heap, thread};

@@ -271,6 +271,11 @@ impl RawPool {
         }
     }
 
+    /// Notes in the log that the owner of memory of this heap could not free it when it was dropped.
+    pub fn not_freed(&self, error: &DeviceError) {
+        tracing::warn!(%error, allocator = self.allocator, "memory of a heap could not be freed by its owner");
+    }
+
     /// The error of a heap that gave nothing.
     pub fn refused(&self, layout: Layout, cause: AllocError) -> DeviceError {
         DeviceError::Heap {

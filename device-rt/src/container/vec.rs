@@ -107,9 +107,19 @@ impl<T: HeapData> HeapVec<T> {
             self.grow(heap, 1)?;
         }
         // SAFETY: the block holds `capacity` elements, more than `len`.
+        unsafe { self.push_unchecked(heap, value) };
+        Ok(())
+    }
+
+    /// Appends an element that there is room for.
+    ///
+    /// # Safety
+    /// The capacity is greater than the length.
+    #[inline(always)]
+    pub(super) unsafe fn push_unchecked<A: DeviceAlloc>(&mut self, heap: Heap<A>, value: T) {
+        // SAFETY: the vector owns the block, which holds more than `len` elements.
         unsafe { heap.store_at(self.ptr, self.len, value) };
         self.len += 1;
-        Ok(())
     }
 
     /// Makes room for `additional` elements more.

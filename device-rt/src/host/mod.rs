@@ -1,6 +1,7 @@
 //! The host's side of the allocators: how a heap is laid out, and what its metadata say.
 
 mod bump;
+pub mod container;
 mod counted;
 mod cuda_malloc;
 mod direct;
@@ -16,6 +17,7 @@ mod walk_steps;
 mod warp_heap;
 
 pub use direct::DirectOutputConfig;
+pub use failing::FAILING_KIND;
 pub use fdg::{ArenaCounts, FdgConfig};
 pub use gallatin::GallatinConfig;
 pub use lists::ListsConfig;

@@ -3,3 +3,9 @@
 #![cfg_attr(any(target_arch = "nvptx64", target_arch = "spirv"), no_std)]
 
 warpheap_rt::device_module!();
+
+pub mod list;
+pub mod queue;
+pub mod shared_vec;
+pub mod string;
+pub mod vec;

@@ -1,0 +1,118 @@
+//! A list of chunks that the host owns.
+
+use super::memory::{Block, Memory, Owner, layout_of};
+use crate::container::list::{
+    BEFORE, CAPACITY, COUNT, FIRST_CAPACITY, NEXT, chunk_layout, element,
+};
+use crate::container::{HeapList, word_of};
+use std::marker::PhantomData;
+use warpheap_api::host::{DeviceError, HostAlloc, Pool};
+use warpheap_api::{DevicePtr, HeapData};
+
+/// A [`HeapList`] in a heap, whose word is in the heap too, so that all lanes of a kernel can append to it.
+/// Dropping it frees it.
+#[derive(Debug)]
+pub struct DeviceList<T, A> {
+    owner: Owner,
+    types: PhantomData<fn() -> (T, A)>,
+}
+
+impl<T: HeapData, A: HostAlloc> DeviceList<T, A> {
+    /// An empty list.
+    ///
+    /// # Errors
+    /// As [`Pool::malloc`].
+    pub fn new_in(pool: &Pool<A>) -> Result<Self, DeviceError> {
+        let memory = Memory::of(pool);
+        let handle = memory.block_with(layout_of::<HeapList<T>>(), &[0])?;
+        Ok(DeviceList {
+            owner: Owner {
+                memory,
+                handle,
+                blocks: blocks::<T>,
+            },
+            types: PhantomData,
+        })
+    }
+
+    /// A list of these elements, in one chunk.
+    ///
+    /// # Errors
+    /// As [`Pool::malloc`].
+    pub fn from_slice_in(pool: &Pool<A>, elements: &[T]) -> Result<Self, DeviceError> {
+        let list = Self::new_in(pool)?;
+        if !elements.is_empty() {
+            let memory = &list.owner.memory;
+            let len = elements.len() as u32;
+            let capacity = len.max(FIRST_CAPACITY);
+            let mut header = [0; 4];
+            (header[CAPACITY], header[COUNT]) = (capacity, len);
+            let chunk = memory.block_with(chunk_layout::<T>(capacity), &header)?;
+            // From here on the list owns the chunk.
+            memory.write(list.owner.word(), &[chunk])?;
+            memory.write(element::<T>(word_of(chunk), 0), elements)?;
+        }
+        Ok(list)
+    }
+
+    /// Where the list's word lies: what a kernel takes. `ptr.word()` is the index for
+    /// [`HeapList::push_at`].
+    pub fn ptr(&self) -> DevicePtr<HeapList<T>> {
+        DevicePtr::from_granule(self.owner.handle - 1)
+    }
+
+    /// All elements: chunks in the order in which they were made, in each the order of the pushes.
+    ///
+    /// # Errors
+    /// Errors of the device; [`DeviceError::BadHeap`] if the list was written over.
+    pub fn to_vec(&self) -> Result<Vec<T>, DeviceError> {
+        let memory = &self.owner.memory;
+        let mut elements = Vec::new();
+        for (chunk, _) in chunks::<T>(memory, memory.word(self.owner.word())?)?
+            .iter()
+            .rev()
+        {
+            let at = word_of(*chunk);
+            let count = memory.word(at + COUNT)?.min(memory.word(at + CAPACITY)?);
+            elements.extend(memory.read::<T>(element::<T>(at, 0), count)?);
+        }
+        Ok(elements)
+    }
+
+    /// Number of elements.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn len(&self) -> Result<usize, DeviceError> {
+        let memory = &self.owner.memory;
+        let head = memory.word(self.owner.word())?;
+        if head == 0 {
+            return Ok(0);
+        }
+        let at = word_of(head);
+        let count = memory.word(at + COUNT)?.min(memory.word(at + CAPACITY)?);
+        Ok(memory.word(at + BEFORE)? as usize + count as usize)
+    }
+
+    /// Whether there are no elements.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn is_empty(&self) -> Result<bool, DeviceError> {
+        Ok(self.len()? == 0)
+    }
+}
+
+/// The chunks of a list with this head.
+fn chunks<T: HeapData>(memory: &Memory, head: u32) -> Result<Vec<Block>, DeviceError> {
+    memory.chain(head, |at| {
+        let capacity = memory.word(at + CAPACITY)?;
+        Ok((chunk_layout::<T>(capacity), memory.word(at + NEXT)?))
+    })
+}
+
+fn blocks<T: HeapData>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
+    let mut blocks = chunks::<T>(memory, memory.word(word_of(handle))?)?;
+    blocks.push((handle, layout_of::<HeapList<T>>()));
+    Ok(blocks)
+}
