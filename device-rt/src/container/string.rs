@@ -290,6 +290,6 @@ const fn keep(bytes: u32) -> u32 {
 /// The bytes in the opposite order.
 #[inline(always)]
 const fn swap(word: u32) -> u32 {
-    let pairs = (word & 0x00ff_00ff) << 8 | (word >> 8 & 0x00ff_00ff);
-    pairs << 16 | pairs >> 16
+    let outer = word << 24 | word >> 24;
+    outer | (word & 0xff00) << 8 | (word >> 8 & 0xff00)
 }

@@ -96,10 +96,7 @@ pub fn read_strings<A: DeviceAlloc>(
         };
         let mut k = 0;
         while k < room {
-            bytes[i * room as usize + k as usize] = match string.byte(heap, k) {
-                Some(byte) => byte,
-                None => u32::MAX,
-            };
+            bytes[i * room as usize + k as usize] = string.byte(heap, k).unwrap_or(u32::MAX);
             k += 1;
         }
     }
