@@ -43,7 +43,7 @@ pub mod device {
     pub use crate::adaptor::Counted;
     pub use crate::alloc::*;
     pub use crate::arch::AtomicWord;
-    pub use crate::container::HeapVec;
+    pub use crate::container::{Before, HeapHashMap, HeapVec, MapCursor};
     pub use crate::{Heap, thread};
     pub use warpheap_api::{
         AllocError, Arena, DeviceAlloc, DevicePtr, HeapData, HeapStats, HeapUsage, Layout, Reset,
