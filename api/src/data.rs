@@ -31,7 +31,7 @@ pub unsafe trait HeapData: Copy + 'static {
 
     /// The word at `index` of those that [`put`](Self::put) writes; 0 beyond the last. For what needs a
     /// value's words without memory, such as hashing a key.
-    fn word(self, index: u32) -> u32;
+    fn word_at(self, index: u32) -> u32;
 }
 
 macro_rules! word_data {
@@ -52,7 +52,7 @@ macro_rules! word_data {
                 $from(args.words[at])
             }
             #[inline(always)]
-            fn word(self, index: u32) -> u32 {
+            fn word_at(self, index: u32) -> u32 {
                 select(index == 0, $to(self), 0)
             }
         }
@@ -81,7 +81,7 @@ unsafe impl<T: 'static> HeapData for DevicePtr<T> {
         DevicePtr::from_granule(args.words[at])
     }
     #[inline(always)]
-    fn word(self, index: u32) -> u32 {
+    fn word_at(self, index: u32) -> u32 {
         select(index == 0, self.granule(), 0)
     }
 }
@@ -103,8 +103,8 @@ unsafe impl<T: 'static> HeapData for DevicePtr<[T]> {
         DevicePtr::<T>::from_args(args, at).with_len(args.words[at + 1])
     }
     #[inline(always)]
-    fn word(self, index: u32) -> u32 {
-        HeapData::word(self.first(), index) | select(index == 1, self.len(), 0)
+    fn word_at(self, index: u32) -> u32 {
+        HeapData::word_at(self.first(), index) | select(index == 1, self.len(), 0)
     }
 }
 
@@ -140,12 +140,12 @@ unsafe impl<T: HeapData, const N: usize> HeapData for [T; N] {
         values
     }
     #[inline(always)]
-    fn word(self, index: u32) -> u32 {
+    fn word_at(self, index: u32) -> u32 {
         // An element gives 0 for every index that is not its own, also for those that wrapped.
         let mut word = 0;
         let mut i = 0;
         while i < N {
-            word |= self[i].word(index.wrapping_sub(i as u32 * T::WORDS));
+            word |= self[i].word_at(index.wrapping_sub(i as u32 * T::WORDS));
             i += 1;
         }
         word
@@ -160,10 +160,13 @@ mod tests {
 
     #[test]
     fn words_in_order_and_none_beyond() {
-        let words = |value: [[u32; 2]; 2]| [0, 1, 2, 3, 4, u32::MAX].map(|i| value.word(i));
+        let words = |value: [[u32; 2]; 2]| [0, 1, 2, 3, 4, u32::MAX].map(|i| value.word_at(i));
         assert_eq!(words([[7, 8], [9, 10]]), [7, 8, 9, 10, 0, 0]);
-        assert_eq!((1.5f32.word(0), 1.5f32.word(1)), (1.5f32.to_bits(), 0));
+        assert_eq!(
+            (1.5f32.word_at(0), 1.5f32.word_at(1)),
+            (1.5f32.to_bits(), 0)
+        );
         let array = DevicePtr::<u32>::from_granule(5).with_len(6);
-        assert_eq!([0, 1, 2].map(|i| array.word(i)), [5, 6, 0]);
+        assert_eq!([0, 1, 2].map(|i| array.word_at(i)), [5, 6, 0]);
     }
 }

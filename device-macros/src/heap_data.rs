@@ -74,9 +74,9 @@ pub fn expand(input: DeriveInput) -> Result<TokenStream> {
                 #build
             }
             #[inline(always)]
-            fn word(self, index: u32) -> u32 {
+            fn word_at(self, index: u32) -> u32 {
                 // Of all fields but one it is 0.
-                0 #(| <#types as #api::HeapData>::word(
+                0 #(| <#types as #api::HeapData>::word_at(
                     self.#members,
                     index.wrapping_sub(#offsets as u32),
                 ))*

@@ -40,10 +40,13 @@ pub use warpheap_macros::{HeapData, kernel};
 
 pub mod device {
     //! What a kernel author imports: `use warpheap::device::*`.
-    pub use crate::adaptor::Counted;
+    pub use crate::adaptor::{Counted, Failing};
     pub use crate::alloc::*;
     pub use crate::arch::AtomicWord;
-    pub use crate::container::{Before, HeapHashMap, HeapVec, MapCursor};
+    pub use crate::container::{
+        Before, HeapChunkQueue, HeapHashMap, HeapHashSet, HeapList, HeapMultiMap, HeapQueue,
+        HeapSharedVec, HeapString, HeapVec, ListCursor, MapCursor, MultiMapCursor, SetCursor,
+    };
     pub use crate::{Heap, thread};
     pub use warpheap_api::{
         AllocError, Arena, DeviceAlloc, DevicePtr, HeapData, HeapStats, HeapUsage, Layout, Reset,

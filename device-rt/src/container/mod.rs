@@ -1,9 +1,25 @@
 //! Data structures that grow in a heap: plain words, with the heap passed to every call that may
 //! allocate or touch heap memory.
 
+mod block;
+mod chunk_queue;
+mod list;
 pub mod map;
+mod multi_map;
 mod peek;
+mod queue;
+mod set;
+mod shared_vec;
+mod string;
+mod team;
 mod vec;
 
+pub use chunk_queue::HeapChunkQueue;
+pub use list::{HeapList, ListCursor};
 pub use map::{Before, HeapHashMap, MapCursor};
+pub use multi_map::{HeapMultiMap, MultiMapCursor};
+pub use queue::HeapQueue;
+pub use set::{HeapHashSet, SetCursor};
+pub use shared_vec::HeapSharedVec;
+pub use string::HeapString;
 pub use vec::HeapVec;

@@ -54,8 +54,8 @@ unsafe impl<T: HeapData> HeapData for HeapVec<T> {
         }
     }
     #[inline(always)]
-    fn word(self, index: u32) -> u32 {
-        HeapData::word(self.ptr, index)
+    fn word_at(self, index: u32) -> u32 {
+        HeapData::word_at(self.ptr, index)
             | select(index == 1, self.len, 0)
             | select(index == 2, self.capacity, 0)
     }
@@ -113,9 +113,19 @@ impl<T: HeapData> HeapVec<T> {
             self.grow(heap, 1)?;
         }
         // SAFETY: the block holds `capacity` elements, more than `len`.
+        unsafe { self.push_unchecked(heap, value) };
+        Ok(())
+    }
+
+    /// Appends an element that there is room for.
+    ///
+    /// # Safety
+    /// The capacity is greater than the length.
+    #[inline(always)]
+    pub(super) unsafe fn push_unchecked<A: DeviceAlloc>(&mut self, heap: Heap<A>, value: T) {
+        // SAFETY: the vector owns the block, which holds more than `len` elements.
         unsafe { heap.store_at(self.ptr, self.len, value) };
         self.len += 1;
-        Ok(())
     }
 
     /// Makes room for `additional` elements more.

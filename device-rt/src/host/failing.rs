@@ -7,6 +7,9 @@ use warpheap_api::host::{
 };
 use warpheap_api::{HeapParams, header};
 
+/// What the number of a kind of heap has in addition where it is [`Failing`]'s.
+pub const FAILING_KIND: u32 = 0x400;
+
 impl<A: HostAlloc<Memory = Words>> Failing<A> {
     /// From now on the `n`-th request is refused, counted from 1; 0 refuses none.
     ///
@@ -19,7 +22,7 @@ impl<A: HostAlloc<Memory = Words>> Failing<A> {
 }
 
 impl<A: HostAlloc<Memory = Words>> HostAlloc for Failing<A> {
-    const KIND: u32 = A::KIND | 0x400;
+    const KIND: u32 = A::KIND | FAILING_KIND;
     const LEAST_BLOCK: u64 = A::LEAST_BLOCK;
     type Config = A::Config;
     const ONLY_ON: Option<BackendKind> = A::ONLY_ON;

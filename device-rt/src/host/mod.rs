@@ -16,6 +16,7 @@ mod walk_steps;
 mod warp_heap;
 
 pub use direct::DirectOutputConfig;
+pub use failing::FAILING_KIND;
 pub use fdg::{ArenaCounts, FdgConfig};
 pub use gallatin::GallatinConfig;
 pub use lists::ListsConfig;

@@ -9,6 +9,7 @@ use warpheap_rt::api::host::{
 };
 use warpheap_rt::api::{DevicePtr, Layout};
 use warpheap_rt::device::*;
+use warpheap_rt::host::FAILING_KIND;
 
 /// The same device, on which the host can allocate in heaps of the library's allocators, counted or
 /// not.
@@ -83,7 +84,8 @@ warpheap_rt::for_each_allocator!(entries_of);
 impl Calls {
     /// Entries for the pool's allocator.
     fn entries(&self, pool: &RawPool) -> Result<Entries, DeviceError> {
-        entries(pool.kind).ok_or_else(|| DeviceError::BadLaunch {
+        // A heap that refuses requests when it is told to is the inner allocator's; the host's are not refused.
+        entries(pool.kind & !FAILING_KIND).ok_or_else(|| DeviceError::BadLaunch {
             kernel: "heap_malloc".into(),
             why: format!(
                 "the library has no kernels for {} heaps of kind {:#x}: allocate in a kernel of your own",

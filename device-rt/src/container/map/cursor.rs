@@ -87,6 +87,21 @@ impl TrieCursor {
         !on
     }
 
+    /// On to the next leaf whose key is there; whether there is one.
+    #[inline]
+    pub fn step_present<M: HeapMemory>(&mut self, memory: M) -> bool {
+        let mut found = false;
+        let mut on = true;
+        while on {
+            on = self.step(memory);
+            if on {
+                found = self.is_present(memory);
+                on = !found;
+            }
+        }
+        found
+    }
+
     /// The first leaf after `leaf`, or the first of all, under the slot to which a prefix leads.
     #[inline(always)]
     fn after<M: HeapMemory>(&self, memory: M, prefix: u32, leaf: u32) -> u32 {
@@ -173,17 +188,7 @@ impl<K: HeapData, V: HeapData> MapCursor<K, V> {
     /// On to the next key that is there; false if there is none.
     #[inline]
     pub fn advance<A: DeviceAlloc>(&mut self, heap: Heap<A>) -> bool {
-        let memory = heap.words();
-        let mut found = false;
-        let mut on = true;
-        while on {
-            on = self.at.step(memory);
-            if on {
-                found = self.at.is_present(memory);
-                on = !found;
-            }
-        }
-        found
+        self.at.step_present(heap.words())
     }
 
     /// The key. Call it after an [`advance`](Self::advance) that found one.

@@ -77,8 +77,8 @@ unsafe impl<K: HeapData, V: HeapData> HeapData for HeapHashMap<K, V> {
         Self::of(Trie::from_args(args, at))
     }
     #[inline(always)]
-    fn word(self, index: u32) -> u32 {
-        self.trie.word(index)
+    fn word_at(self, index: u32) -> u32 {
+        self.trie.word_at(index)
     }
 }
 
@@ -159,7 +159,7 @@ impl<K: HeapData, V: HeapData> HeapHashMap<K, V> {
     /// The word in which a leaf's value begins.
     #[inline(always)]
     fn value_word(leaf: u32) -> usize {
-        leaf::value_word(slot::first_word(leaf), K::WORDS)
+        leaf_value(leaf, K::WORDS)
     }
 
     #[inline(always)]
@@ -190,7 +190,7 @@ impl<K: HeapData, V: HeapData> HeapHashMap<K, V> {
         key: K,
         value: V,
     ) -> Result<Before, AllocError> {
-        self.change(heap, key, value, |_, _| true)
+        self.trie.bring(heap, Typed(key), Typed(value), false)
     }
 
     /// Inserts a key, or overwrites its value.
@@ -204,20 +204,7 @@ impl<K: HeapData, V: HeapData> HeapHashMap<K, V> {
         key: K,
         value: V,
     ) -> Result<Before, AllocError> {
-        let memory = heap.words();
-        self.change(heap, key, value, |leaf, seen| {
-            let (state, first) = (slot::first_word(leaf), Self::value_word(leaf));
-            if V::WORDS > 1 {
-                return (seen & leaf::LOCKED == 0)
-                    && leaf::revive(memory, state, seen, first, Typed(value));
-            }
-            if V::WORDS == 1 {
-                memory.release();
-                memory.exchange(first, value.word(0));
-                leaf::changed(memory, state);
-            }
-            true
-        })
+        self.trie.bring(heap, Typed(key), Typed(value), true)
     }
 
     /// Inserts a key, or replaces its value by `combine(old, value)`.
@@ -252,8 +239,8 @@ impl<K: HeapData, V: HeapData> HeapHashMap<K, V> {
                 return true;
             }
             memory.release();
-            let current = old.word(0);
-            let done = memory.compare_exchange(first, current, new.word(0)) == current;
+            let current = old.word_at(0);
+            let done = memory.compare_exchange(first, current, new.word_at(0)) == current;
             if done {
                 leaf::changed(memory, state);
             }
@@ -285,12 +272,7 @@ impl<K: HeapData, V: HeapData> HeapHashMap<K, V> {
     /// Whether a key is there.
     #[inline]
     pub fn contains<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> bool {
-        let leaf = self.trie.find(heap.words(), Typed(key));
-        let mut present = false;
-        if leaf != slot::EMPTY {
-            present = leaf::is_present(heap.words(), leaf);
-        }
-        present
+        self.trie.contains(heap.words(), Typed(key))
     }
 
     /// Removes a key; whether it was there. Its memory stays the map's.
@@ -299,11 +281,7 @@ impl<K: HeapData, V: HeapData> HeapHashMap<K, V> {
     /// `Contended`, with values of one word only if lanes that set them come late again and again.
     #[inline]
     pub fn remove<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> Result<Before, AllocError> {
-        let leaf = self.trie.find(heap.words(), Typed(key));
-        if leaf == slot::EMPTY {
-            return Ok(Before::Absent);
-        }
-        leaf::remove(heap.words(), leaf)
+        self.trie.remove(heap.words(), Typed(key))
     }
 
     /// Goes through share `index` of `count` of the keys; every lane of a launch its own. Nothing is
@@ -360,7 +338,7 @@ impl<K: HeapData> HeapHashMap<K, u32> {
         let mut differs = 0;
         let mut i = 0;
         while i < K::WORDS {
-            differs |= key.word(i) ^ arch::shuffle(lanes, key.word(i), alike.first());
+            differs |= key.word_at(i) ^ arch::shuffle(lanes, key.word_at(i), alike.first());
             i += 1;
         }
         let same = arch::ballot(lanes, differs == 0).and(alike);
@@ -405,6 +383,12 @@ impl<K: HeapData> HeapHashMap<K, u32> {
             true
         })
     }
+}
+
+/// The word in which the value of a leaf begins.
+#[inline(always)]
+pub(super) fn leaf_value(leaf: u32, key_words: u32) -> usize {
+    leaf::value_word(slot::first_word(leaf), key_words)
 }
 
 /// The value of a leaf, and 1; `otherwise` and 0 if the key is not there.

@@ -1,6 +1,6 @@
 //! Finding a key's leaf, and hanging one in.
 
-use super::leaf;
+use super::leaf::{self, Before};
 use super::path::{MOST_NODES, Path};
 use super::slot::{
     EMPTY, NODE, NODE_LAYOUT, block, first_word, has_key, is_node, key_of, leaf_layout, slot_of,
@@ -56,8 +56,8 @@ unsafe impl HeapData for Trie {
         }
     }
     #[inline(always)]
-    fn word(self, index: u32) -> u32 {
-        HeapData::word(self.root, index) | select(index == 1, self.root_bits, 0)
+    fn word_at(self, index: u32) -> u32 {
+        HeapData::word_at(self.root, index) | select(index == 1, self.root_bits, 0)
     }
 }
 
@@ -266,6 +266,73 @@ impl Trie {
             return Err(AllocError::Contended);
         }
         Ok(leaf)
+    }
+}
+
+/// Changing and asking, for keys and values of any width.
+impl Trie {
+    /// Inserts a key with its value. If it is there, `replace` says whether the value is overwritten.
+    ///
+    /// # Errors
+    /// As [`enter`](Self::enter), and `Contended`; then the map is as it was.
+    #[inline(always)]
+    pub fn bring<A: DeviceAlloc, K: WordSource, V: WordSource>(
+        self,
+        heap: Heap<A>,
+        key: K,
+        value: V,
+        replace: bool,
+    ) -> Result<Before, AllocError> {
+        let leaf = self.enter(heap, key, value)?;
+        if leaf & FRESH != 0 {
+            return Ok(Before::Absent);
+        }
+        let memory = heap.words();
+        let state = first_word(leaf);
+        let first = leaf::value_word(state, key.words());
+        leaf::settle(memory, leaf, key.words(), value, |seen| {
+            let mut done = true;
+            if replace & (value.words() > 1) {
+                done = seen & leaf::LOCKED == 0;
+                if done {
+                    done = leaf::revive(memory, state, seen, first, value);
+                }
+            } else if replace & (value.words() == 1) {
+                memory.release();
+                memory.exchange(first, value.word(0));
+                leaf::changed(memory, state);
+            }
+            done
+        })
+    }
+
+    /// Whether a key is there.
+    #[inline(always)]
+    pub fn contains<M: HeapMemory, K: WordSource>(self, memory: M, key: K) -> bool {
+        let leaf = self.find(memory, key);
+        let mut present = false;
+        if leaf != EMPTY {
+            present = leaf::is_present(memory, leaf);
+            memory.acquire();
+        }
+        present
+    }
+
+    /// Removes a key.
+    ///
+    /// # Errors
+    /// `Contended`.
+    #[inline(always)]
+    pub fn remove<M: HeapMemory, K: WordSource>(
+        self,
+        memory: M,
+        key: K,
+    ) -> Result<Before, AllocError> {
+        let leaf = self.find(memory, key);
+        if leaf == EMPTY {
+            return Ok(Before::Absent);
+        }
+        leaf::remove(memory, leaf)
     }
 }
 

@@ -23,7 +23,7 @@ impl<T: HeapData> WordSource for Typed<T> {
     }
     #[inline(always)]
     fn word(self, index: u32) -> u32 {
-        self.0.word(index)
+        self.0.word_at(index)
     }
 }
 

@@ -2,6 +2,10 @@
 //! the allocator, so they are compiled for three that differ much, and for one that fails when it is told to.
 #![cfg_attr(any(target_arch = "nvptx64", target_arch = "spirv"), no_std)]
 
+pub mod list;
 pub mod maps;
+pub mod queue;
+pub mod shared_vec;
+pub mod string;
 
 warpheap_rt::device_module!();

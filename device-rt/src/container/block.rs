@@ -1,0 +1,21 @@
+//! Blocks of containers: handles of one word, and layouts.
+
+use warpheap_api::{Layout, layout};
+
+/// The first word of what a handle names. A handle is 0 for none, otherwise the granule and one, so that
+/// zeroed memory names nothing.
+#[inline(always)]
+pub(super) const fn word_of(handle: u32) -> usize {
+    handle.wrapping_sub(1) as usize * 4
+}
+
+/// The layout of a block of `header` words and `number` elements of `each` words, not zero; of an absurd size
+/// if there are too many.
+#[inline(always)]
+pub(crate) const fn block_layout(header: u32, number: u32, each: u32) -> Layout {
+    let most = (layout::ABSURD / 4 - header as usize) / each as usize;
+    if number as usize > most {
+        return layout::bytes(layout::ABSURD);
+    }
+    layout::bytes((header as usize + number as usize * each as usize) * 4)
+}

@@ -1,0 +1,351 @@
+//! A list of chunks.
+
+use super::block::{block_layout, word_of};
+use super::team::{Team, take};
+use crate::{Heap, arch};
+use core::marker::PhantomData;
+use warpheap_api::abi::ArgBlock;
+use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Layout};
+use warpheap_api::{least, select};
+
+/// Elements of the first chunk, at least.
+const FIRST_CAPACITY: u32 = 4;
+/// Elements of a chunk, at most.
+const MOST_CAPACITY: u32 = 1024;
+/// Words before the elements of a chunk.
+const HEADER: u32 = 4;
+/// The chunk that was made before: its granule and one, 0 for none.
+const NEXT: usize = 0;
+/// Elements that the chunk has room for.
+const CAPACITY: usize = 1;
+/// Elements that were promised room, more than there is room for in a full chunk.
+const COUNT: usize = 2;
+/// Elements of all chunks made before, which are full.
+const BEFORE: usize = 3;
+
+/// Rounds of a push before it is [`AllocError::Contended`]: in each but the waiting ones somebody else's
+/// push succeeded.
+const ROUNDS: u32 = 4096;
+/// Rounds that a lane waits for who took the first place after a full chunk to bring the next one.
+const PATIENCE: u32 = 64;
+/// Nanoseconds of such a round.
+const PAUSE: u32 = 200;
+
+/// A list of chunks in a heap: one word, and chunks that double up to 1024 elements.
+///
+/// It only grows, and elements never move. Zeroed memory is an empty list. One lane owns it and
+/// calls [`push`](Self::push); or its word lies in heap memory, and any number of lanes call
+/// [`push_at`](Self::push_at) at the same time. It does not free itself: call [`free`](Self::free).
+///
+/// Whatever reads the list ([`len`](Self::len), [`cursor`](Self::cursor)) is for lanes that are ordered
+/// after the pushes: in a later launch, or behind a barrier.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct HeapList<T> {
+    /// The newest chunk: its granule and one, 0 for none.
+    head: u32,
+    elements: PhantomData<fn() -> T>,
+}
+
+// SAFETY: one word, repr(C), every bit pattern allowed (methods promise nothing for lists that were not
+// made by this type).
+unsafe impl<T: HeapData> HeapData for HeapList<T> {
+    const WORDS: u32 = 1;
+    #[inline(always)]
+    fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
+        Self::from_head(memory.read(word))
+    }
+    #[inline(always)]
+    fn put<M: HeapMemory>(self, memory: M, word: usize) {
+        memory.write(word, self.head);
+    }
+    #[inline(always)]
+    fn from_args(args: &ArgBlock, at: usize) -> Self {
+        Self::from_head(args.words[at])
+    }
+    #[inline(always)]
+    fn word_at(self, index: u32) -> u32 {
+        select(index == 0, self.head, 0)
+    }
+}
+
+impl<T: HeapData> Default for HeapList<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: HeapData> HeapList<T> {
+    /// An empty list, without memory.
+    #[inline(always)]
+    pub const fn new() -> Self {
+        Self::from_head(0)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn from_head(head: u32) -> Self {
+        HeapList {
+            head,
+            elements: PhantomData,
+        }
+    }
+
+    /// Whether there are no elements.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.head == 0
+    }
+
+    /// Number of elements: two reads, however long the list is.
+    #[inline(always)]
+    pub fn len<A: DeviceAlloc>(&self, heap: Heap<A>) -> u32 {
+        let mut len = 0;
+        if self.head != 0 {
+            let (words, at) = (heap.words(), word_of(self.head));
+            len = words.read(at + BEFORE) + filled(words, at);
+        }
+        len
+    }
+
+    /// Appends an element.
+    ///
+    /// # Errors
+    /// As [`DeviceAlloc::malloc`]; then the list is as it was.
+    #[inline]
+    pub fn push<A: DeviceAlloc>(&mut self, heap: Heap<A>, value: T) -> Result<(), AllocError> {
+        let words = heap.words();
+        let mut at = word_of(self.head);
+        let (mut index, mut capacity, mut before) = (0, 0, 0);
+        if self.head != 0 {
+            capacity = words.read(at + CAPACITY);
+            index = filled(words, at);
+            before = words.read(at + BEFORE);
+        }
+        if index == capacity {
+            let next = next_capacity(capacity, 1);
+            let chunk = heap.malloc(chunk_layout::<T>(next))?;
+            at = chunk.word();
+            words.write(at + NEXT, self.head);
+            words.write(at + CAPACITY, next);
+            words.write(at + BEFORE, before + capacity);
+            self.head = chunk.granule() + 1;
+            index = 0;
+        }
+        words.write(at + COUNT, index + 1);
+        value.put(words, element::<T>(at, index));
+        Ok(())
+    }
+
+    /// Appends an element to the list whose word is word `word` of the heap, where other lanes may append
+    /// at the same time. Lanes of a warp that come together share the work.
+    ///
+    /// A full chunk is followed by one that a single lane brings if it comes in time; after a while others
+    /// bring one too, of which all but one go back. So for moments the heap holds some chunks more than
+    /// the list has, and [`AllocError::Exhausted`] may be their doing.
+    ///
+    /// # Errors
+    /// As [`DeviceAlloc::malloc`], and [`AllocError::Contended`] when pushes of other lanes came first too
+    /// often. Then this element is not in the list, and nothing else has changed.
+    ///
+    /// # Safety
+    /// Word `word` lies in a live block of this heap and is a list of this type (zero is an empty one), and
+    /// lanes that use the list at the same time do so by this function.
+    #[inline]
+    pub unsafe fn push_at<A: DeviceAlloc>(
+        heap: Heap<A>,
+        word: usize,
+        value: T,
+    ) -> Result<(), AllocError> {
+        let words = heap.words();
+        let lane = arch::lane();
+        // The chunk that was full when this lane looked last, and how often it was.
+        let (mut seen, mut waited) = (0, 0);
+        let (mut round, mut failed, mut going) = (0, 0, true);
+        while going {
+            let team = Team::meet(arch::active(), word);
+            let (mut head, mut capacity, mut count) = (0, 0, 0);
+            if team.leads() {
+                head = words.load(word);
+                if head != 0 {
+                    words.acquire();
+                    capacity = words.read(word_of(head) + CAPACITY);
+                    count = take(words, word_of(head) + COUNT, capacity, team.count);
+                }
+            }
+            head = team.hear(head);
+            capacity = team.hear(capacity);
+            count = team.hear(count);
+            let index = count + team.rank;
+            let room = index < capacity;
+            let late = team.ballot(!room);
+            let maker = late.first();
+
+            // The place after the last was given to one lane only: that one brings the next chunk.
+            waited = select(head == seen, waited + 1, 0);
+            seen = head;
+            let brings = (head == 0) | (count <= capacity) | (waited >= PATIENCE);
+            let mut made = 0;
+            if (lane == maker) & brings {
+                let next = next_capacity(capacity, late.count());
+                match heap.malloc(chunk_layout::<T>(next)) {
+                    Ok(chunk) => {
+                        let at = chunk.word();
+                        let mut before = capacity;
+                        if head != 0 {
+                            before += words.read(word_of(head) + BEFORE);
+                        }
+                        words.write(at + NEXT, head);
+                        words.write(at + CAPACITY, next);
+                        words.write(at + COUNT, late.count());
+                        words.write(at + BEFORE, before);
+                        words.release();
+                        made = chunk.granule() + 1;
+                        if words.compare_exchange(word, head, made) != head {
+                            made = 0;
+                            // SAFETY: the chunk was got with this layout, and nobody else knows it.
+                            unsafe { heap.free(chunk, chunk_layout::<T>(next)) };
+                        }
+                    }
+                    Err(error) => failed = error.code(),
+                }
+            }
+            let source = select(room, lane, maker);
+            made = arch::shuffle(team.lanes, made, source);
+            failed = arch::shuffle(team.lanes, failed, source);
+
+            let chunk = select(room, head, made);
+            let place = select(room, index, late.rank(lane));
+            if chunk != 0 {
+                words.acquire();
+                value.put(words, element::<T>(word_of(chunk), place));
+            } else if !brings {
+                arch::pause(PAUSE);
+            }
+            round += 1;
+            let lasts = (chunk == 0) & (failed == 0);
+            if lasts & (round == ROUNDS) {
+                failed = AllocError::Contended.code();
+            }
+            going = lasts & (round < ROUNDS);
+        }
+        if failed == 0 {
+            Ok(())
+        } else {
+            Err(AllocError::from_code(failed))
+        }
+    }
+
+    /// Where reading begins.
+    ///
+    /// A chunk's elements come in the order of their pushes, chunks in the opposite order; elements of
+    /// lanes that push at the same time in any.
+    #[inline(always)]
+    pub fn cursor<A: DeviceAlloc>(&self, heap: Heap<A>) -> ListCursor<T> {
+        ListCursor::at_chunk(heap, self.head)
+    }
+
+    /// Gives the memory back; the list is empty afterwards. What elements own is not freed.
+    #[inline]
+    pub fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        let words = heap.words();
+        while self.head != 0 {
+            let at = word_of(self.head);
+            let chunk = DevicePtr::from_granule(self.head - 1);
+            let capacity = words.read(at + CAPACITY);
+            self.head = words.read(at + NEXT);
+            // SAFETY: the list owns the chunk and got it with this layout.
+            unsafe { heap.free(chunk, chunk_layout::<T>(capacity)) };
+        }
+    }
+}
+
+/// A place in a [`HeapList`]: three words, changed by reading.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ListCursor<T> {
+    /// The chunk: its granule and one.
+    chunk: u32,
+    /// The next element of it.
+    index: u32,
+    /// Elements of it that are left; 0 at the end of the list alone.
+    left: u32,
+    elements: PhantomData<fn() -> T>,
+}
+
+impl<T: HeapData> ListCursor<T> {
+    #[inline(always)]
+    fn at_chunk<A: DeviceAlloc>(heap: Heap<A>, chunk: u32) -> Self {
+        let mut left = 0;
+        if chunk != 0 {
+            left = filled(heap.words(), word_of(chunk));
+        }
+        ListCursor {
+            chunk,
+            index: 0,
+            left,
+            elements: PhantomData,
+        }
+    }
+
+    /// Whether no element is left.
+    #[inline(always)]
+    pub const fn is_done(&self) -> bool {
+        self.left == 0
+    }
+
+    /// The next element; `None` at the end. On Vulkan for elements of one word only.
+    #[inline(always)]
+    pub fn next<A: DeviceAlloc>(&mut self, heap: Heap<A>) -> Option<T> {
+        if self.is_done() {
+            return None;
+        }
+        Some(self.step(heap))
+    }
+
+    /// The next element; `otherwise` at the end, which [`is_done`](Self::is_done) tells beforehand.
+    #[inline(always)]
+    pub fn next_or<A: DeviceAlloc>(&mut self, heap: Heap<A>, otherwise: T) -> T {
+        if self.is_done() {
+            return otherwise;
+        }
+        self.step(heap)
+    }
+
+    #[inline(always)]
+    fn step<A: DeviceAlloc>(&mut self, heap: Heap<A>) -> T {
+        let words = heap.words();
+        let at = word_of(self.chunk);
+        let value = T::get(words, element::<T>(at, self.index));
+        self.index += 1;
+        self.left -= 1;
+        if self.left == 0 {
+            *self = Self::at_chunk(heap, words.read(at + NEXT));
+        }
+        value
+    }
+}
+
+/// Elements that are in the chunk at word `at`.
+#[inline(always)]
+fn filled<M: HeapMemory>(words: M, at: usize) -> u32 {
+    least(words.read(at + COUNT), words.read(at + CAPACITY))
+}
+
+/// The word of an element of the chunk at word `at`.
+#[inline(always)]
+const fn element<T: HeapData>(at: usize, index: u32) -> usize {
+    at + HEADER as usize + index as usize * T::WORDS as usize
+}
+
+/// Elements of the chunk after one of `capacity`, to which `number` are to be appended at once.
+#[inline(always)]
+const fn next_capacity(capacity: u32, number: u32) -> u32 {
+    let doubled = select(capacity == 0, FIRST_CAPACITY, capacity * 2);
+    let wanted = select(doubled < number, number, doubled);
+    least(wanted, MOST_CAPACITY)
+}
+
+#[inline(always)]
+const fn chunk_layout<T: HeapData>(capacity: u32) -> Layout {
+    block_layout(HEADER, capacity, T::WORDS)
+}

@@ -1,0 +1,332 @@
+//! A bounded queue for many producers and consumers.
+
+use super::block::{block_layout, word_of};
+use super::team::Team;
+use crate::sync::hash;
+use crate::{Heap, arch, thread};
+use core::marker::PhantomData;
+use warpheap_api::abi::ArgBlock;
+use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, LaneMask, Layout};
+use warpheap_api::{least, select};
+
+/// The next position that is pushed to.
+pub(crate) const TAIL: usize = 0;
+/// Number of slots, as a power of two.
+pub(crate) const LOG2: usize = 1;
+/// The next position that is popped from: not beside the other one, since atomics on neighbouring words meet
+/// in one slice of the cache.
+pub(crate) const HEAD: usize = 32;
+/// Words before the slots.
+pub(crate) const HEADER: usize = 64;
+
+/// Rounds of an operation before it is [`AllocError::Contended`].
+const ROUNDS: u32 = 2048;
+/// Nanoseconds of the longest pause after a round in vain, as a power of two.
+const PAUSE_LOG2: u32 = 12;
+
+/// A bounded queue in a heap, first in, first out, for any number of lanes that push and pop at the same
+/// time: a handle of one word.
+///
+/// A ring of slots, each with a number that says which position may be pushed to or popped from it next
+/// (after D. Vyukov's bounded queue). A position is claimed by one compare-and-swap for as many lanes
+/// of the warp as there are slots ready for, and only when they are. So a lane that finds a slot that
+/// somebody else is still busy with has claimed nothing, and can give up.
+///
+/// Linearisable: an operation that succeeds takes effect when its position is claimed; *full* and *empty* are
+/// answered only if that was so at one moment during the call. Copies of the handle name the same
+/// queue. A zero word is a queue that is full and empty. It does not free itself: call
+/// [`free`](Self::free).
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct HeapQueue<T> {
+    /// The control block with the slots behind it: its granule and one, 0 for none.
+    control: u32,
+    elements: PhantomData<fn() -> T>,
+}
+
+// SAFETY: one word, repr(C), every bit pattern allowed (methods promise nothing for handles that were not
+// made by this type).
+unsafe impl<T: HeapData> HeapData for HeapQueue<T> {
+    const WORDS: u32 = 1;
+    #[inline(always)]
+    fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
+        Self::from_word(memory.read(word))
+    }
+    #[inline(always)]
+    fn put<M: HeapMemory>(self, memory: M, word: usize) {
+        memory.write(word, self.control);
+    }
+    #[inline(always)]
+    fn from_args(args: &ArgBlock, at: usize) -> Self {
+        Self::from_word(args.words[at])
+    }
+    #[inline(always)]
+    fn word_at(self, index: u32) -> u32 {
+        select(index == 0, self.control, 0)
+    }
+}
+
+/// What a lane's round came to.
+#[derive(Clone, Copy)]
+struct Claim {
+    /// The slot's number, where the lane has claimed it.
+    position: u32,
+    /// Whether it has.
+    claimed: bool,
+    /// Whether the queue was full, or empty.
+    nothing: bool,
+}
+
+impl<T: HeapData> HeapQueue<T> {
+    /// A queue that has no memory.
+    pub const NONE: Self = Self::from_word(0);
+
+    #[inline(always)]
+    pub(crate) const fn from_word(control: u32) -> Self {
+        HeapQueue {
+            control,
+            elements: PhantomData,
+        }
+    }
+
+    /// An empty queue with room for `1 << log2` elements, 1 to 30; 0 is taken for 1.
+    ///
+    /// # Errors
+    /// As [`DeviceAlloc::malloc`]; [`AllocError::Unsupported`] for a `log2` above 30.
+    #[inline]
+    pub fn new_in<A: DeviceAlloc>(heap: Heap<A>, log2: u32) -> Result<Self, AllocError> {
+        if log2 > 30 {
+            return Err(AllocError::Unsupported);
+        }
+        // With one slot its number could not tell full from empty.
+        let log2 = select(log2 == 0, 1, log2);
+        let block = heap.malloc(queue_layout::<T>(log2))?;
+        let (words, at) = (heap.words(), block.word());
+        words.write(at + TAIL, 0);
+        words.write(at + LOG2, log2);
+        words.write(at + HEAD, 0);
+        let mut position = 0;
+        while position < 1 << log2 {
+            words.write(slot::<T>(at, log2, position), position);
+            position += 1;
+        }
+        Ok(Self::from_word(block.granule() + 1))
+    }
+
+    /// Whether this is a handle of a queue, not [`NONE`](Self::NONE).
+    #[inline(always)]
+    pub const fn is_some(&self) -> bool {
+        self.control != 0
+    }
+
+    /// Elements that there is room for.
+    #[inline(always)]
+    pub fn capacity<A: DeviceAlloc>(&self, heap: Heap<A>) -> u32 {
+        if self.control == 0 {
+            return 0;
+        }
+        1 << heap.words().read(word_of(self.control) + LOG2)
+    }
+
+    /// Number of elements, for lanes that are ordered after all operations.
+    #[inline(always)]
+    pub fn len<A: DeviceAlloc>(&self, heap: Heap<A>) -> u32 {
+        if self.control == 0 {
+            return 0;
+        }
+        let (words, at) = (heap.words(), word_of(self.control));
+        words.load(at + TAIL).wrapping_sub(words.load(at + HEAD))
+    }
+
+    /// Whether there are no elements, as [`len`](Self::len).
+    #[inline(always)]
+    pub fn is_empty<A: DeviceAlloc>(&self, heap: Heap<A>) -> bool {
+        self.len(heap) == 0
+    }
+
+    /// Appends an element: true, or false if the queue was full. Lanes of a warp that come together share
+    /// the work.
+    ///
+    /// # Errors
+    /// [`AllocError::Contended`] if other lanes came first too often, or one that is in the middle of its
+    /// operation was not done in time. Then nothing has happened.
+    #[inline]
+    pub fn try_push<A: DeviceAlloc>(&self, heap: Heap<A>, value: T) -> Result<bool, AllocError> {
+        if self.control == 0 {
+            return Ok(false);
+        }
+        let (words, at) = (heap.words(), word_of(self.control));
+        let log2 = words.read(at + LOG2);
+        let (mut round, mut done, mut full) = (0, false, false);
+        while !done & !full & (round < ROUNDS) {
+            let team = Team::meet(arch::active(), at + TAIL);
+            let claim = claim::<T, A>(heap, team, at, log2, Side::push(log2));
+            if claim.claimed {
+                let slot = slot::<T>(at, log2, claim.position);
+                // Who popped the slot's last element has read it.
+                words.acquire();
+                value.put(words, slot + 1);
+                words.release();
+                words.store(slot, claim.position.wrapping_add(1));
+            }
+            (done, full) = (claim.claimed, claim.nothing);
+            round += 1;
+            back_off(done | full, round);
+        }
+        if done | full {
+            Ok(done)
+        } else {
+            Err(AllocError::Contended)
+        }
+    }
+
+    /// Removes the first element into `value`: true, or false if the queue was empty, and `value` as it was.
+    /// Lanes of a warp that come together share the work.
+    ///
+    /// # Errors
+    /// As [`try_push`](Self::try_push).
+    #[inline]
+    pub fn try_pop<A: DeviceAlloc>(
+        &self,
+        heap: Heap<A>,
+        value: &mut T,
+    ) -> Result<bool, AllocError> {
+        if self.control == 0 {
+            return Ok(false);
+        }
+        let (words, at) = (heap.words(), word_of(self.control));
+        let log2 = words.read(at + LOG2);
+        let (mut round, mut done, mut empty) = (0, false, false);
+        while !done & !empty & (round < ROUNDS) {
+            let team = Team::meet(arch::active(), at + HEAD);
+            let claim = claim::<T, A>(heap, team, at, log2, Side::POP);
+            if claim.claimed {
+                let slot = slot::<T>(at, log2, claim.position);
+                words.acquire();
+                *value = T::get(words, slot + 1);
+                words.release();
+                words.store(slot, claim.position.wrapping_add(1 << log2));
+            }
+            (done, empty) = (claim.claimed, claim.nothing);
+            round += 1;
+            back_off(done | empty, round);
+        }
+        if done | empty {
+            Ok(done)
+        } else {
+            Err(AllocError::Contended)
+        }
+    }
+
+    /// Gives the memory back; the handle is [`NONE`](Self::NONE) afterwards. What elements own is not freed.
+    ///
+    /// # Safety
+    /// No lane uses the queue at the same time, and none uses a copy of the handle afterwards.
+    #[inline]
+    pub unsafe fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        if self.control != 0 {
+            let log2 = heap.words().read(word_of(self.control) + LOG2);
+            let block = DevicePtr::from_granule(self.control - 1);
+            // SAFETY: the queue owns the block and got it with this layout.
+            unsafe { heap.free(block, queue_layout::<T>(log2)) };
+            self.control = 0;
+        }
+    }
+}
+
+/// What is claimed at one of the two ends.
+#[derive(Clone, Copy)]
+struct Side {
+    /// The word that counts the positions claimed here, and that of the other end.
+    counter: usize,
+    other: usize,
+    /// A slot is ready for position `p` if its number is `p + ready`.
+    ready: u32,
+    /// How far the counter is from the other one when there is nothing to claim.
+    distance: u32,
+}
+
+impl Side {
+    const POP: Self = Side {
+        counter: HEAD,
+        other: TAIL,
+        ready: 1,
+        distance: 0,
+    };
+
+    #[inline(always)]
+    const fn push(log2: u32) -> Self {
+        Side {
+            counter: TAIL,
+            other: HEAD,
+            ready: 0,
+            distance: 1 << log2,
+        }
+    }
+}
+
+/// One round of claiming positions for the members of a team.
+#[inline(always)]
+fn claim<T: HeapData, A: DeviceAlloc>(
+    heap: Heap<A>,
+    team: Team,
+    at: usize,
+    log2: u32,
+    side: Side,
+) -> Claim {
+    let words = heap.words();
+    let mut first = 0;
+    if team.leads() {
+        first = words.load(at + side.counter);
+    }
+    first = team.hear(first);
+    let position = first.wrapping_add(team.rank);
+    let number = words.load(slot::<T>(at, log2, position));
+    let blocked = team.ballot(number != position.wrapping_add(side.ready));
+    // Positions that are ready, one after the other.
+    let before = LaneMask::below(least(blocked.first(), 63));
+    let ready = team.members.and(before).count();
+    let mut taken = select(blocked.is_empty(), team.count, ready);
+    let mut nothing = 0;
+    if team.leads() {
+        if taken != 0 {
+            let next = first.wrapping_add(taken);
+            let old = words.compare_exchange(at + side.counter, first, next);
+            taken = select(old == first, taken, 0);
+        } else {
+            // Neither counter is ever further from the other than this. So if it is that far now from what
+            // this one was before, this one has not moved since.
+            words.acquire();
+            let distance = first.wrapping_sub(words.load(at + side.other));
+            nothing = (distance == side.distance) as u32;
+        }
+    }
+    taken = team.hear(taken);
+    nothing = team.hear(nothing);
+    Claim {
+        position,
+        claimed: team.rank < taken,
+        nothing: nothing != 0,
+    }
+}
+
+/// Lets others go on after a round in vain: for longer after many, and for different times.
+#[inline(always)]
+fn back_off(done: bool, round: u32) {
+    if !done {
+        let longest = 1 << least(round + 5, PAUSE_LOG2);
+        arch::pause(hash(thread::index() ^ round << 20) & (longest - 1));
+    }
+}
+
+/// The word of a position's slot: its number, behind which the element lies.
+#[inline(always)]
+pub(crate) const fn slot<T: HeapData>(at: usize, log2: u32, position: u32) -> usize {
+    let index = position & ((1 << log2) - 1);
+    at + HEADER + index as usize * (1 + T::WORDS as usize)
+}
+
+#[inline(always)]
+pub(crate) const fn queue_layout<T: HeapData>(log2: u32) -> Layout {
+    block_layout(HEADER as u32, 1 << log2, 1 + T::WORDS)
+}
