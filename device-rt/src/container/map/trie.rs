@@ -194,10 +194,8 @@ impl Trie {
         let memory = heap.words();
         let place = self.descend(memory, key);
         let mut seen = place.seen;
-        if (seen != EMPTY) & !is_node(seen) {
-            if has_key(memory, seen, key) {
-                return Ok(seen);
-            }
+        if (seen != EMPTY) & !is_node(seen) && has_key(memory, seen, key) {
+            return Ok(seen);
         }
         // Here, and not where it is needed: lanes of a warp get theirs together.
         let leaf_layout = leaf_layout(key.words(), value.words());
