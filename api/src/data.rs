@@ -1,6 +1,6 @@
 //! Plain data that may live in a heap.
 
-use crate::{ArrayHandle, DevicePtr, HeapMemory};
+use crate::{ArrayHandle, DevicePtr, HeapMemory, select};
 
 /// Plain data that is stored as whole 32-bit words: in a heap, in a device buffer, in the arguments
 /// of a kernel.
@@ -28,6 +28,10 @@ pub unsafe trait HeapData: Copy + 'static {
 
     /// Rebuilds a value from the block of kernel arguments, beginning at word `at`.
     fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self;
+
+    /// The word at `index` of those that [`put`](Self::put) writes; 0 beyond the last. For what needs a
+    /// value's words without memory, such as hashing a key.
+    fn word_at(self, index: u32) -> u32;
 }
 
 macro_rules! word_data {
@@ -46,6 +50,10 @@ macro_rules! word_data {
             #[inline(always)]
             fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self {
                 $from(args.words[at])
+            }
+            #[inline(always)]
+            fn word_at(self, index: u32) -> u32 {
+                select(index == 0, $to(self), 0)
             }
         }
     )*};
@@ -72,6 +80,10 @@ unsafe impl<T: 'static> HeapData for DevicePtr<T> {
     fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self {
         DevicePtr::from_granule(args.words[at])
     }
+    #[inline(always)]
+    fn word_at(self, index: u32) -> u32 {
+        select(index == 0, self.granule(), 0)
+    }
 }
 
 // SAFETY: two words in a repr(C) struct, transparent.
@@ -89,6 +101,10 @@ unsafe impl<T: 'static> HeapData for DevicePtr<[T]> {
     #[inline(always)]
     fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self {
         DevicePtr::<T>::from_args(args, at).with_len(args.words[at + 1])
+    }
+    #[inline(always)]
+    fn word_at(self, index: u32) -> u32 {
+        HeapData::word_at(self.first(), index) | select(index == 1, self.len(), 0)
     }
 }
 
@@ -123,6 +139,34 @@ unsafe impl<T: HeapData, const N: usize> HeapData for [T; N] {
         }
         values
     }
+    #[inline(always)]
+    fn word_at(self, index: u32) -> u32 {
+        // An element gives 0 for every index that is not its own, also for those that wrapped.
+        let mut word = 0;
+        let mut i = 0;
+        while i < N {
+            word |= self[i].word_at(index.wrapping_sub(i as u32 * T::WORDS));
+            i += 1;
+        }
+        word
+    }
 }
 
 static_assertions::assert_eq_size!(ArrayHandle, [u32; 2]);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_in_order_and_none_beyond() {
+        let words = |value: [[u32; 2]; 2]| [0, 1, 2, 3, 4, u32::MAX].map(|i| value.word_at(i));
+        assert_eq!(words([[7, 8], [9, 10]]), [7, 8, 9, 10, 0, 0]);
+        assert_eq!(
+            (1.5f32.word_at(0), 1.5f32.word_at(1)),
+            (1.5f32.to_bits(), 0)
+        );
+        let array = DevicePtr::<u32>::from_granule(5).with_len(6);
+        assert_eq!([0, 1, 2].map(|i| array.word_at(i)), [5, 6, 0]);
+    }
+}

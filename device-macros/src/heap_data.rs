@@ -73,6 +73,14 @@ pub fn expand(input: DeriveInput) -> Result<TokenStream> {
                 #(let #values = <#types as #api::HeapData>::from_args(args, at + #offsets);)*
                 #build
             }
+            #[inline(always)]
+            fn word_at(self, index: u32) -> u32 {
+                // Of all fields but one it is 0.
+                0 #(| <#types as #api::HeapData>::word_at(
+                    self.#members,
+                    index.wrapping_sub(#offsets as u32),
+                ))*
+            }
         }
     })
 }

@@ -47,8 +47,9 @@ pub mod device {
     pub use crate::alloc::*;
     pub use crate::arch::AtomicWord;
     pub use crate::container::{
-        HeapChunkQueue, HeapList, HeapQueue, HeapSharedVec, HeapString, HeapVec, ListCursor,
-        QueueError,
+        Before, HeapChunkQueue, HeapHashMap, HeapHashSet, HeapList, HeapMultiMap, HeapQueue,
+        HeapSharedVec, HeapString, HeapVec, ListCursor, MapCursor, MultiMapCursor, QueueError,
+        SetCursor,
     };
     #[cfg(feature = "allocator-api2")]
     pub use crate::global::AddressedAlloc;

@@ -40,7 +40,8 @@ impl Device {
         &self.backend
     }
 
-    pub(crate) fn calls(&self) -> Option<&Arc<dyn HeapCalls>> {
+    /// The kernels through which the host allocates, if there are any.
+    pub fn heap_calls(&self) -> Option<&Arc<dyn HeapCalls>> {
         self.calls.as_ref()
     }
 

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{AllocError, DevicePtr, HeapParams, LAYOUT_VERSION, header};
 use core::alloc::Layout;
+use core::any::Any;
 use core::marker::PhantomData;
 use std::fmt;
 use std::format;
@@ -44,6 +45,9 @@ pub struct RawPool {
 /// Allocates in heaps on behalf of the host, by small kernels. The facade crate provides it for the
 /// library's allocators.
 pub trait HeapCalls: Send + Sync + fmt::Debug {
+    /// Itself, for whoever provided it to find more there.
+    fn as_any(&self) -> &dyn Any;
+
     /// Allocates one block.
     ///
     /// # Errors
@@ -250,7 +254,7 @@ impl RawPool {
     /// # Errors
     /// As there.
     pub fn malloc(&self, layout: Layout) -> Result<DevicePtr<u8>, DeviceError> {
-        match self.device.calls() {
+        match self.device.heap_calls() {
             Some(calls) => calls.malloc(self, layout),
             None => Err(self.no_calls()),
         }
@@ -264,7 +268,7 @@ impl RawPool {
     /// # Safety
     /// As there.
     pub unsafe fn free(&self, ptr: DevicePtr<u8>, layout: Layout) -> Result<(), DeviceError> {
-        match self.device.calls() {
+        match self.device.heap_calls() {
             // SAFETY: the caller's promise.
             Some(calls) => unsafe { calls.free(self, ptr, layout) },
             None => Err(self.no_calls()),

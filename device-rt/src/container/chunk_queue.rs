@@ -77,6 +77,10 @@ unsafe impl<T: HeapData> HeapData for HeapChunkQueue<T> {
     fn from_args(args: &ArgBlock, at: usize) -> Self {
         Self::from_word(args.words[at])
     }
+    #[inline(always)]
+    fn word_at(self, index: u32) -> u32 {
+        select(index == 0, self.control, 0)
+    }
 }
 
 impl<T: HeapData> HeapChunkQueue<T> {

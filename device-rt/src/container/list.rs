@@ -63,6 +63,10 @@ unsafe impl<T: HeapData> HeapData for HeapList<T> {
     fn from_args(args: &ArgBlock, at: usize) -> Self {
         Self::from_head(args.words[at])
     }
+    #[inline(always)]
+    fn word_at(self, index: u32) -> u32 {
+        select(index == 0, self.head, 0)
+    }
 }
 
 impl<T: HeapData> Default for HeapList<T> {

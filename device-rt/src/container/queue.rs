@@ -93,6 +93,10 @@ unsafe impl<T: HeapData> HeapData for HeapQueue<T> {
     fn from_args(args: &ArgBlock, at: usize) -> Self {
         Self::from_word(args.words[at])
     }
+    #[inline(always)]
+    fn word_at(self, index: u32) -> u32 {
+        select(index == 0, self.control, 0)
+    }
 }
 
 /// What a lane's round came to.

@@ -55,6 +55,10 @@ unsafe impl<T: HeapData> HeapData for HeapSharedVec<T> {
     fn from_args(args: &ArgBlock, at: usize) -> Self {
         Self::from_word(args.words[at])
     }
+    #[inline(always)]
+    fn word_at(self, index: u32) -> u32 {
+        select(index == 0, self.control, 0)
+    }
 }
 
 /// Where an element lies: its segment and its index there.

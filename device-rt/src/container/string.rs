@@ -43,6 +43,10 @@ unsafe impl HeapData for HeapString {
             len: args.words[at + 3],
         }
     }
+    #[inline(always)]
+    fn word_at(self, index: u32) -> u32 {
+        HeapData::word_at(self.packed, index) | select(index == 3, self.len, 0)
+    }
 }
 
 impl Default for HeapString {

@@ -3,7 +3,7 @@
 use crate::Heap;
 use core::marker::PhantomData;
 use warpheap_api::abi::ArgBlock;
-use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, layout};
+use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, layout, select};
 
 /// Elements of a vector's first block, at least.
 const FIRST_CAPACITY: u32 = 4;
@@ -52,6 +52,12 @@ unsafe impl<T: HeapData> HeapData for HeapVec<T> {
             capacity: args.words[at + 2],
             elements: PhantomData,
         }
+    }
+    #[inline(always)]
+    fn word_at(self, index: u32) -> u32 {
+        HeapData::word_at(self.ptr, index)
+            | select(index == 1, self.len, 0)
+            | select(index == 2, self.capacity, 0)
     }
 }
 

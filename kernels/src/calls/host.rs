@@ -2,6 +2,7 @@
 
 use super::{HeapFreeCountedEntry, HeapFreeEntry, HeapMallocCountedEntry, HeapMallocEntry};
 use crate::Kernels;
+use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 use warpheap_rt::api::host::{
     Arg, Device, DeviceError, DeviceVec, HeapArg, HeapCalls, HostAlloc, HostEntry, IntoArg,
@@ -22,6 +23,20 @@ pub fn attach(device: &Device) -> Result<Device, DeviceError> {
         answer: Mutex::new(DeviceVec::zeroed(device, 1)?),
     };
     Ok(device.clone().with_heap_calls(Arc::new(calls)))
+}
+
+/// The library's kernels on this device: those that [`attach`] loaded, if it did.
+///
+/// # Errors
+/// The kernels cannot be loaded; errors of the device.
+pub(crate) fn kernels_of(device: &Device) -> Result<Kernels, DeviceError> {
+    let calls = device
+        .heap_calls()
+        .and_then(|calls| calls.as_any().downcast_ref::<Calls>());
+    match calls {
+        Some(calls) => Ok(calls.kernels.clone()),
+        None => crate::load(device),
+    }
 }
 
 #[derive(Debug)]
@@ -133,6 +148,10 @@ impl Calls {
 }
 
 impl HeapCalls for Calls {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
     fn malloc(&self, pool: &RawPool, layout: Layout) -> Result<DevicePtr<u8>, DeviceError> {
         let entries = self.entries(pool)?;
         // A panic elsewhere leaves nothing half-done in a buffer that every call overwrites.

@@ -9,6 +9,9 @@ mod host;
 #[cfg(not(any(target_arch = "spirv", target_arch = "nvptx64")))]
 pub use host::attach;
 
+#[cfg(not(any(target_arch = "spirv", target_arch = "nvptx64")))]
+pub(crate) use host::kernels_of;
+
 use warpheap_rt::device::*;
 
 /// A layout whose size came in two words; one that no heap serves where it needs more than the

@@ -1,6 +1,8 @@
 //! What the tests of the containers share: devices with their kernels, heaps, and the check that a heap is
 //! empty again.
 
+pub mod history;
+
 use std::sync::OnceLock;
 use warpheap::Device;
 use warpheap_api::host::{BackendKind, HostAlloc, Pool};

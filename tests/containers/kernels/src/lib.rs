@@ -2,10 +2,12 @@
 //! the allocator, so they are compiled for three that differ much, and for one that fails when it is told to.
 #![cfg_attr(any(target_arch = "nvptx64", target_arch = "spirv"), no_std)]
 
-warpheap_rt::device_module!();
-
 pub mod list;
+pub mod maps;
 pub mod queue;
+pub mod sets;
 pub mod shared_vec;
 pub mod string;
 pub mod vec;
+
+warpheap_rt::device_module!();

@@ -1,0 +1,162 @@
+//! Taking leaves and nodes out and freeing them, where nobody else uses the map.
+
+use super::cursor::{TrieCursor, share_bits};
+use super::path::{DIGIT_BITS, NODE_SLOTS, Path};
+use super::slot::{EMPTY, NODE_LAYOUT, block, first_in, first_word, is_node, key_of, leaf_layout};
+use super::trie::Trie;
+use crate::Heap;
+use warpheap_api::{DeviceAlloc, HeapMemory, select};
+
+impl Trie {
+    /// Frees all leaves of share `index` of `count`, and the nodes below the slots of the share.
+    #[inline]
+    pub fn free_part<A: DeviceAlloc>(
+        self,
+        heap: Heap<A>,
+        key_words: u32,
+        value_words: u32,
+        index: u32,
+        count: u32,
+    ) {
+        let memory = heap.words();
+        let bits = share_bits(self, count);
+        let limit = 1 << bits;
+        let mut prefix = select(self.is_none(), limit, index);
+        while prefix < limit {
+            let mut top = self.root_slot(prefix);
+            let mut seen = memory.load(top);
+            let mut shift = self.root_bits();
+            while is_node(seen) & (shift < bits) {
+                let digit = (prefix >> shift) & (NODE_SLOTS - 1);
+                top = first_word(seen) + digit as usize;
+                seen = memory.load(top);
+                shift += DIGIT_BITS;
+            }
+            // A slot higher up belongs to that one of its prefixes that ends in zeros.
+            let own = (shift >= bits) | (prefix >> shift == 0);
+            // Down to the first leaf or to a node without any, which is freed, and again from the top.
+            let mut at = top;
+            seen = select(own, seen, EMPTY);
+            while seen != EMPTY {
+                let below = first_slot_in_use(memory, seen);
+                if is_node(seen) & (below < NODE_SLOTS) {
+                    at = first_word(seen) + below as usize;
+                } else {
+                    memory.store(at, EMPTY);
+                    let layout = if is_node(seen) {
+                        NODE_LAYOUT
+                    } else {
+                        leaf_layout(key_words, value_words)
+                    };
+                    // SAFETY: the block was the map's, and is reached from nowhere now.
+                    unsafe { heap.free(block(seen), layout) };
+                    at = top;
+                }
+                seen = memory.load(at);
+            }
+            let left = limit - prefix;
+            prefix = select(count < left, prefix.wrapping_add(count), limit);
+        }
+    }
+
+    /// Frees the root; there is no map afterwards.
+    #[inline]
+    pub fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        if !self.is_none() {
+            let layout = Self::root_layout(self.root_bits());
+            // SAFETY: the root is the map's, and got with this layout.
+            unsafe { heap.free(self.root().cast(), layout) };
+        }
+        *self = Self::NONE;
+    }
+
+    /// Frees the leaves of share `index` of `count` whose keys were removed, and nodes without leaves.
+    #[inline]
+    pub fn tidy_part<A: DeviceAlloc>(
+        self,
+        heap: Heap<A>,
+        key_words: u32,
+        value_words: u32,
+        index: u32,
+        count: u32,
+    ) {
+        let memory = heap.words();
+        let mut cursor = TrieCursor::new(self, key_words, index, count);
+        let mut on = cursor.step(memory);
+        while on {
+            let leaf = cursor.leaf();
+            let dead = !cursor.is_present(memory);
+            // On before the leaf is gone.
+            on = cursor.step(memory);
+            if dead && self.unhang(heap, key_words, leaf, cursor.bits()) {
+                let layout = leaf_layout(key_words, value_words);
+                // SAFETY: the block was the map's, and is reached from nowhere now.
+                unsafe { heap.free(block(leaf), layout) };
+            }
+        }
+    }
+
+    /// Takes a leaf out, and nodes that hold nothing then. False if it stays: in nodes that other
+    /// lanes go through no slot of a share becomes empty, so that no node does.
+    #[inline(always)]
+    fn unhang<A: DeviceAlloc>(self, heap: Heap<A>, key_words: u32, leaf: u32, bits: u32) -> bool {
+        let memory = heap.words();
+        let key = key_of(memory, leaf, key_words);
+        let alone = bits == self.root_bits();
+        let mut gone = false;
+        let mut on = true;
+        while on {
+            // Down to the leaf, or to the slot that it was freed from: the slot, the node that it lies in, and the
+            // slot of that.
+            let mut path = Path::begin(key, self.root_bits());
+            let mut used = self.root_bits();
+            let mut at = self.root_slot(path.hash());
+            let mut seen = memory.load(at);
+            let mut node = EMPTY;
+            let mut node_at = at;
+            while is_node(seen) {
+                path = path.ready(key);
+                node = seen;
+                node_at = at;
+                at = first_word(seen) + path.digit() as usize;
+                path = path.passed();
+                seen = memory.load(at);
+                used += DIGIT_BITS;
+            }
+            if used > bits {
+                // In a node of this share.
+                memory.store(at, EMPTY);
+                gone = true;
+                on = first_in(memory, node, 0) == EMPTY;
+                if on {
+                    // The slot of the share is that of the node.
+                    let stays = (used - DIGIT_BITS == bits) & !alone;
+                    memory.store(node_at, select(stays, leaf, EMPTY));
+                    // SAFETY: the node was the map's, and is reached from nowhere now.
+                    unsafe { heap.free(block(node), NODE_LAYOUT) };
+                    gone = !stays;
+                    on = !stays;
+                }
+            } else {
+                if alone & (seen != EMPTY) {
+                    memory.store(at, EMPTY);
+                    gone = true;
+                }
+                on = false;
+            }
+        }
+        gone
+    }
+}
+
+/// The index of the first slot of a node that is not empty, [`NODE_SLOTS`] if there is none; 0 for a leaf.
+#[inline(always)]
+fn first_slot_in_use<M: HeapMemory>(memory: M, slot: u32) -> u32 {
+    let mut index = 0;
+    if is_node(slot) {
+        while (index < NODE_SLOTS) && memory.load(first_word(slot) + index as usize) == EMPTY {
+            index += 1;
+        }
+    }
+    index
+}

@@ -1,0 +1,341 @@
+//! Finding a key's leaf, and hanging one in.
+
+use super::leaf::{self, Before};
+use super::path::{MOST_NODES, Path};
+use super::slot::{
+    EMPTY, NODE, NODE_LAYOUT, block, first_word, has_key, is_node, key_of, leaf_layout, slot_of,
+};
+use super::words::WordSource;
+use crate::Heap;
+use warpheap_api::abi::ArgBlock;
+use warpheap_api::{
+    AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Layout, layout, select,
+};
+
+/// Most bits of the hash that a root looks at.
+pub const MOST_ROOT_BITS: u32 = 28;
+
+/// Set in the answer of [`Trie::enter`] if the leaf is new.
+pub const FRESH: u32 = 1 << 31;
+
+/// A slot changes at most twice, from empty to a leaf to a node, so no key needs more rounds than three at each
+/// node.
+const MOST_ROUNDS: u32 = 4 * (MOST_NODES + 1);
+
+/// A map without the types of its keys and values: the root and how many bits of the hash it looks at. Plain
+/// words; zeroed ones are no map.
+///
+/// Widths of keys and values come with each call and must always be the same for a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Trie {
+    root: DevicePtr<u32>,
+    root_bits: u32,
+}
+
+// SAFETY: two words, repr(C), no padding, every bit pattern allowed.
+unsafe impl HeapData for Trie {
+    const WORDS: u32 = 2;
+    #[inline(always)]
+    fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
+        Trie {
+            root: DevicePtr::get(memory, word),
+            root_bits: memory.read(word + 1),
+        }
+    }
+    #[inline(always)]
+    fn put<M: HeapMemory>(self, memory: M, word: usize) {
+        self.root.put(memory, word);
+        memory.write(word + 1, self.root_bits);
+    }
+    #[inline(always)]
+    fn from_args(args: &ArgBlock, at: usize) -> Self {
+        Trie {
+            root: DevicePtr::from_args(args, at),
+            root_bits: args.words[at + 1],
+        }
+    }
+    #[inline(always)]
+    fn word_at(self, index: u32) -> u32 {
+        HeapData::word_at(self.root, index) | select(index == 1, self.root_bits, 0)
+    }
+}
+
+/// Where a search ended.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The slot.
+    at: usize,
+    /// What it says: nothing or a leaf.
+    seen: u32,
+    /// The way behind this slot.
+    path: Path,
+}
+
+impl Trie {
+    /// No map: it finds nothing and takes nothing.
+    pub const NONE: Trie = Trie {
+        root: DevicePtr::from_granule(0),
+        root_bits: 0,
+    };
+
+    /// The layout of a root with `2^root_bits` slots; one that no heap serves beyond [`MOST_ROOT_BITS`].
+    #[inline(always)]
+    pub const fn root_layout(root_bits: u32) -> Layout {
+        if root_bits <= MOST_ROOT_BITS {
+            layout::bytes(4 << root_bits)
+        } else {
+            layout::bytes(layout::ABSURD)
+        }
+    }
+
+    /// The map with this root.
+    ///
+    /// # Safety
+    /// `root` is a block of [`root_layout`](Self::root_layout) that is the map's own, of zero words.
+    #[inline(always)]
+    pub const unsafe fn with_root(root: DevicePtr<u32>, root_bits: u32) -> Self {
+        Trie { root, root_bits }
+    }
+
+    /// Makes a map with an empty root; leaves what was there before to itself.
+    ///
+    /// # Errors
+    /// As [`DeviceAlloc::malloc`], and `Unsupported` in heaps of more than 32 GiB; then nothing changed.
+    #[inline]
+    pub fn init<A: DeviceAlloc>(
+        &mut self,
+        heap: Heap<A>,
+        root_bits: u32,
+    ) -> Result<(), AllocError> {
+        if too_large(heap) {
+            return Err(AllocError::Unsupported);
+        }
+        self.root = heap.calloc(Self::root_layout(root_bits))?.cast();
+        self.root_bits = root_bits;
+        Ok(())
+    }
+
+    /// Whether there is no map.
+    #[inline(always)]
+    pub const fn is_none(self) -> bool {
+        // Every heap begins with its header.
+        self.root.granule() == 0
+    }
+
+    /// The first slot of the root.
+    #[inline(always)]
+    pub fn root(self) -> DevicePtr<u32> {
+        self.root
+    }
+
+    /// Bits of the hash that the root looks at.
+    #[inline(always)]
+    pub fn root_bits(self) -> u32 {
+        self.root_bits
+    }
+
+    /// The root's slot for a hash.
+    #[inline(always)]
+    pub fn root_slot(self, hash: u32) -> usize {
+        self.root.word() + (hash & ((1 << self.root_bits) - 1)) as usize
+    }
+
+    #[inline(always)]
+    fn descend<M: HeapMemory, K: WordSource>(self, memory: M, key: K) -> Place {
+        let mut path = Path::begin(key, self.root_bits);
+        let mut at = self.root_slot(path.hash());
+        let mut seen = memory.load(at);
+        memory.acquire();
+        let mut nodes = 0;
+        while is_node(seen) & (nodes < MOST_NODES) {
+            path = path.ready(key);
+            at = first_word(seen) + path.digit() as usize;
+            path = path.passed();
+            seen = memory.load(at);
+            memory.acquire();
+            nodes += 1;
+        }
+        Place { at, seen, path }
+    }
+
+    /// The leaf with this key, dead or alive; 0 if there is none.
+    #[inline(always)]
+    pub fn find<M: HeapMemory, K: WordSource>(self, memory: M, key: K) -> u32 {
+        if self.is_none() {
+            return EMPTY;
+        }
+        let seen = self.descend(memory, key).seen;
+        let mut leaf = EMPTY;
+        if (seen != EMPTY) & !is_node(seen) {
+            leaf = select(has_key(memory, seen, key), seen, EMPTY);
+        }
+        leaf
+    }
+
+    /// The leaf with this key; where there is none, a new one with this value, and [`FRESH`] in the answer.
+    ///
+    /// Lanes may call it at any time; of those that bring the same key one makes the leaf. Wait-free but
+    /// for the heap.
+    ///
+    /// # Errors
+    /// As [`DeviceAlloc::malloc`], and `Unsupported` without a map and in heaps of more than 32 GiB; then
+    /// nothing changed.
+    #[inline]
+    pub fn enter<A: DeviceAlloc, K: WordSource, V: WordSource>(
+        self,
+        heap: Heap<A>,
+        key: K,
+        value: V,
+    ) -> Result<u32, AllocError> {
+        if self.is_none() | too_large(heap) {
+            return Err(AllocError::Unsupported);
+        }
+        let memory = heap.words();
+        let place = self.descend(memory, key);
+        let mut seen = place.seen;
+        if (seen != EMPTY) & !is_node(seen) && has_key(memory, seen, key) {
+            return Ok(seen);
+        }
+        // Here, and not where it is needed: lanes of a warp get theirs together.
+        let leaf_layout = leaf_layout(key.words(), value.words());
+        let own = heap.malloc(leaf_layout)?;
+        leaf::write_new(memory, own.word(), key, value);
+        memory.release();
+        let mut path = place.path;
+        let mut at = place.at;
+        // A node of this lane that hangs nowhere yet, all zeros.
+        let mut spare = EMPTY;
+        let mut leaf = EMPTY;
+        let mut error = 0;
+        let mut round = 0;
+        while (leaf == EMPTY) & (error == 0) & (round < MOST_ROUNDS) {
+            round += 1;
+            if seen == EMPTY {
+                seen = memory.compare_exchange(at, EMPTY, slot_of(own));
+                leaf = select(seen == EMPTY, slot_of(own) | FRESH, EMPTY);
+            } else if is_node(seen) {
+                path = path.ready(key);
+                at = first_word(seen) + path.digit() as usize;
+                path = path.passed();
+                seen = memory.load(at);
+            } else if has_key(memory, seen, key) {
+                leaf = seen;
+            } else {
+                // Another key's leaf: a node in its place, with that leaf in it.
+                let below = path.ready(key);
+                if below.ended() {
+                    error = AllocError::Unsupported.code();
+                } else if spare == EMPTY {
+                    match heap.calloc(NODE_LAYOUT) {
+                        Ok(node) => spare = slot_of(node) | NODE,
+                        Err(cause) => error = cause.code(),
+                    }
+                }
+                if (error == 0) & (spare != EMPTY) {
+                    let other = below.digit_of(key_of(memory, seen, key.words()));
+                    let inner = first_word(spare) + other as usize;
+                    memory.write(inner, seen);
+                    memory.release();
+                    let old = memory.compare_exchange(at, seen, spare);
+                    if old == seen {
+                        seen = spare;
+                        spare = EMPTY;
+                    } else {
+                        memory.write(inner, EMPTY);
+                        seen = old;
+                    }
+                }
+            }
+            memory.acquire();
+        }
+        if spare != EMPTY {
+            // SAFETY: this lane got it and hung it in nowhere.
+            unsafe { heap.free(block(spare), NODE_LAYOUT) };
+        }
+        if leaf & FRESH == 0 {
+            // SAFETY: the same.
+            unsafe { heap.free(own, leaf_layout) };
+        }
+        if error != 0 {
+            return Err(AllocError::from_code(error));
+        }
+        if leaf == EMPTY {
+            return Err(AllocError::Contended);
+        }
+        Ok(leaf)
+    }
+}
+
+/// Changing and asking, for keys and values of any width.
+impl Trie {
+    /// Inserts a key with its value. If it is there, `replace` says whether the value is overwritten.
+    ///
+    /// # Errors
+    /// As [`enter`](Self::enter), and `Contended`; then the map is as it was.
+    #[inline(always)]
+    pub fn bring<A: DeviceAlloc, K: WordSource, V: WordSource>(
+        self,
+        heap: Heap<A>,
+        key: K,
+        value: V,
+        replace: bool,
+    ) -> Result<Before, AllocError> {
+        let leaf = self.enter(heap, key, value)?;
+        if leaf & FRESH != 0 {
+            return Ok(Before::Absent);
+        }
+        let memory = heap.words();
+        let state = first_word(leaf);
+        let first = leaf::value_word(state, key.words());
+        leaf::settle(memory, leaf, key.words(), value, |seen| {
+            let mut done = true;
+            if replace & (value.words() > 1) {
+                done = seen & leaf::LOCKED == 0;
+                if done {
+                    done = leaf::revive(memory, state, seen, first, value);
+                }
+            } else if replace & (value.words() == 1) {
+                memory.release();
+                memory.exchange(first, value.word(0));
+                leaf::changed(memory, state);
+            }
+            done
+        })
+    }
+
+    /// Whether a key is there.
+    #[inline(always)]
+    pub fn contains<M: HeapMemory, K: WordSource>(self, memory: M, key: K) -> bool {
+        let leaf = self.find(memory, key);
+        let mut present = false;
+        if leaf != EMPTY {
+            present = leaf::is_present(memory, leaf);
+            memory.acquire();
+        }
+        present
+    }
+
+    /// Removes a key.
+    ///
+    /// # Errors
+    /// `Contended`.
+    #[inline(always)]
+    pub fn remove<M: HeapMemory, K: WordSource>(
+        self,
+        memory: M,
+        key: K,
+    ) -> Result<Before, AllocError> {
+        let leaf = self.find(memory, key);
+        if leaf == EMPTY {
+            return Ok(Before::Absent);
+        }
+        leaf::remove(memory, leaf)
+    }
+}
+
+/// Whether the heap has blocks beyond what a slot can name, 2^33 words.
+#[inline(always)]
+fn too_large<A: DeviceAlloc>(heap: Heap<A>) -> bool {
+    heap.words().len() / 8 > 1 << 30
+}

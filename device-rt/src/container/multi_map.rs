@@ -1,0 +1,238 @@
+//! A concurrent hash map with a growing list of values for each key.
+
+use super::list::{HeapList, ListCursor};
+use super::map::{FRESH, Trie, TrieCursor, Typed, leaf_value};
+use crate::Heap;
+use core::marker::PhantomData;
+use warpheap_api::abi::ArgBlock;
+use warpheap_api::{
+    AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Layout, least, select,
+};
+
+/// A map in a heap from keys to lists of values, into which any number of lanes push at once: two words.
+///
+/// Keys grow like those of [`HeapHashMap`](super::HeapHashMap), and each has a [`HeapList`] of its own. Nothing is
+/// removed. Keys whose list is empty, because memory ran out, are not there.
+///
+/// Reading ([`list`](Self::list), [`len`](Self::len), [`cursor`](Self::cursor)) is for lanes that are ordered after
+/// the pushes: in a later launch, or behind a barrier. Zeroed words are no map.
+#[derive(Debug)]
+#[repr(C)]
+pub struct HeapMultiMap<K, T> {
+    trie: Trie,
+    entries: PhantomData<fn() -> (K, T)>,
+}
+
+impl<K, T> Clone for HeapMultiMap<K, T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K, T> Copy for HeapMultiMap<K, T> {}
+
+// SAFETY: as Trie, which it consists of.
+unsafe impl<K: HeapData, T: HeapData> HeapData for HeapMultiMap<K, T> {
+    const WORDS: u32 = Trie::WORDS;
+    #[inline(always)]
+    fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
+        Self::of(Trie::get(memory, word))
+    }
+    #[inline(always)]
+    fn put<M: HeapMemory>(self, memory: M, word: usize) {
+        self.trie.put(memory, word);
+    }
+    #[inline(always)]
+    fn from_args(args: &ArgBlock, at: usize) -> Self {
+        Self::of(Trie::from_args(args, at))
+    }
+    #[inline(always)]
+    fn word_at(self, index: u32) -> u32 {
+        self.trie.word_at(index)
+    }
+}
+
+impl<K: HeapData, T: HeapData> Default for HeapMultiMap<K, T> {
+    fn default() -> Self {
+        Self::none()
+    }
+}
+
+impl<K: HeapData, T: HeapData> HeapMultiMap<K, T> {
+    #[inline(always)]
+    const fn of(trie: Trie) -> Self {
+        HeapMultiMap {
+            trie,
+            entries: PhantomData,
+        }
+    }
+
+    /// No map.
+    #[inline(always)]
+    pub const fn none() -> Self {
+        Self::of(Trie::NONE)
+    }
+
+    /// Makes this an empty map whose root has `2^root_bits` slots; see
+    /// [`HeapHashMap::init`](super::HeapHashMap::init).
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn init<A: DeviceAlloc>(
+        &mut self,
+        heap: Heap<A>,
+        root_bits: u32,
+    ) -> Result<(), AllocError> {
+        self.trie.init(heap, root_bits)
+    }
+
+    /// The layout of a root.
+    #[inline(always)]
+    pub const fn root_layout(root_bits: u32) -> Layout {
+        Trie::root_layout(root_bits)
+    }
+
+    /// The empty map with this root.
+    ///
+    /// # Safety
+    /// `root` is a block of [`root_layout`](Self::root_layout) that is the map's own, of zero words.
+    #[inline(always)]
+    pub const unsafe fn with_root(root: DevicePtr<u32>, root_bits: u32) -> Self {
+        // SAFETY: the caller's promise.
+        Self::of(unsafe { Trie::with_root(root, root_bits) })
+    }
+
+    /// Whether there is no map.
+    #[inline(always)]
+    pub const fn is_none(self) -> bool {
+        self.trie.is_none()
+    }
+
+    /// Appends a value to those of a key.
+    ///
+    /// # Errors
+    /// As [`HeapHashMap::insert`](super::HeapHashMap::insert) and [`HeapList::push_at`]; then the key's values are
+    /// as they were.
+    #[inline]
+    pub fn push<A: DeviceAlloc>(self, heap: Heap<A>, key: K, value: T) -> Result<(), AllocError> {
+        let empty = HeapList::<T>::new();
+        let leaf = self.trie.enter(heap, Typed(key), Typed(empty))? & !FRESH;
+        // SAFETY: a leaf of this map stays, and the word of its value is the list of its key.
+        unsafe { HeapList::push_at(heap, leaf_value(leaf, K::WORDS), value) }
+    }
+
+    /// The values of a key; an empty list if it has none. The map still owns them.
+    #[inline]
+    pub fn list<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> HeapList<T> {
+        let leaf = self.trie.find(heap.words(), Typed(key));
+        let mut list = HeapList::new();
+        if leaf != 0 {
+            list = HeapList::get(heap.words(), leaf_value(leaf, K::WORDS));
+        }
+        list
+    }
+
+    /// Goes through the values of a key.
+    #[inline]
+    pub fn values<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> ListCursor<T> {
+        self.list(heap, key).cursor(heap)
+    }
+
+    /// Number of values of a key.
+    #[inline]
+    pub fn len<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> u32 {
+        self.list(heap, key).len(heap)
+    }
+
+    /// Goes through share `index` of `count` of the keys; see
+    /// [`HeapHashMap::cursor`](super::HeapHashMap::cursor).
+    #[inline(always)]
+    pub fn cursor(self, index: u32, count: u32) -> MultiMapCursor<K, T> {
+        MultiMapCursor {
+            at: TrieCursor::new(self.trie, K::WORDS, index, count),
+            entries: PhantomData,
+        }
+    }
+
+    /// Takes share `index` of `count` of the keys out and frees their memory and that of their lists, not what
+    /// values own. Every share by one lane, in a launch in which nobody uses the map otherwise. There is
+    /// work for as many lanes as the root has slots.
+    #[inline]
+    pub fn free_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
+        // Shares of whole slots: a list and its leaf are freed by the same lane.
+        let slots = least(count, 1 << self.trie.root_bits());
+        let memory = heap.words();
+        let mut cursor = TrieCursor::new(self.trie, K::WORDS, index, slots);
+        // Without a share there is nothing under the cursor either.
+        let mut on = (index < slots) & !self.is_none();
+        while on {
+            on = cursor.step(memory);
+            if on {
+                let mut list = HeapList::<T>::get(memory, leaf_value(cursor.leaf(), K::WORDS));
+                list.free(heap);
+            }
+        }
+        let index = select(index < slots, index, 1 << self.trie.root_bits());
+        self.trie.free_part(heap, K::WORDS, 1, index, slots);
+    }
+
+    /// Frees the root, from which all has been taken by [`free_part`](Self::free_part); by one lane.
+    #[inline]
+    pub fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        self.trie.free(heap);
+    }
+
+    /// Takes all keys out and frees everything, by one lane.
+    #[inline]
+    pub fn free_all<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        self.free_part(heap, 0, 1);
+        self.free(heap);
+    }
+}
+
+/// Where a lane is among its share of the keys. Plain words.
+#[derive(Debug)]
+pub struct MultiMapCursor<K, T> {
+    at: TrieCursor,
+    entries: PhantomData<fn() -> (K, T)>,
+}
+
+impl<K, T> Clone for MultiMapCursor<K, T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K, T> Copy for MultiMapCursor<K, T> {}
+
+impl<K: HeapData, T: HeapData> MultiMapCursor<K, T> {
+    /// On to the next key; false if there is none.
+    #[inline]
+    pub fn advance<A: DeviceAlloc>(&mut self, heap: Heap<A>) -> bool {
+        let mut on = true;
+        let mut found = false;
+        while on {
+            on = self.at.step(heap.words());
+            if on {
+                found = !self.list(heap).is_empty();
+                on = !found;
+            }
+        }
+        found
+    }
+
+    /// The key. Call it after an [`advance`](Self::advance) that found one.
+    #[inline(always)]
+    pub fn key<A: DeviceAlloc>(&self, heap: Heap<A>) -> K {
+        K::get(heap.words(), self.at.key_word())
+    }
+
+    /// The values of the key, which the map still owns.
+    #[inline(always)]
+    pub fn list<A: DeviceAlloc>(&self, heap: Heap<A>) -> HeapList<T> {
+        HeapList::get(heap.words(), leaf_value(self.at.leaf(), K::WORDS))
+    }
+}

@@ -1,0 +1,49 @@
+//! Memory whose plain reads are atomic, for data that other lanes may be writing.
+
+use warpheap_api::{DevicePtr, HeapMemory, LaneMask, Layout};
+
+/// The words of a heap, of which even a plain read is an atomic load: `T::get(Peek(memory), word)` reads
+/// a value that others may be writing. Whether it is of one piece, the caller finds out.
+#[derive(Clone, Copy)]
+pub struct Peek<M>(pub M);
+
+macro_rules! pass_on {
+    ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
+        #[inline(always)]
+        fn $name(self $(, $argument: $type)*) $(-> $result)? {
+            self.0.$name($($argument),*)
+        }
+    )*};
+}
+
+impl<M: HeapMemory> HeapMemory for Peek<M> {
+    #[inline(always)]
+    fn read(self, word: usize) -> u32 {
+        self.0.load(word)
+    }
+    pass_on! {
+        len() -> usize;
+        write(word: usize, value: u32);
+        load(word: usize) -> u32;
+        glance(word: usize) -> u32;
+        store(word: usize, value: u32);
+        fetch_add(word: usize, value: u32) -> u32;
+        fetch_sub(word: usize, value: u32) -> u32;
+        fetch_and(word: usize, value: u32) -> u32;
+        fetch_or(word: usize, value: u32) -> u32;
+        fetch_max(word: usize, value: u32) -> u32;
+        exchange(word: usize, value: u32) -> u32;
+        compare_exchange(word: usize, current: u32, new: u32) -> u32;
+        release();
+        acquire();
+        lane() -> u32;
+        active() -> LaneMask;
+        shuffle(mask: LaneMask, value: u32, source: u32) -> u32;
+        index_in_block() -> u32;
+        block_barrier();
+        block_broadcast(value: u32, source: u32) -> u32;
+        note_malloc(ptr: DevicePtr<u8>, layout: Layout);
+        note_free(ptr: DevicePtr<u8>, layout: Layout);
+        note_reset();
+    }
+}

@@ -1,0 +1,200 @@
+//! A concurrent hash set: a hash map without values.
+
+use super::map::{Before, Nothing, Trie, TrieCursor, Typed};
+use crate::Heap;
+use core::marker::PhantomData;
+use warpheap_api::abi::ArgBlock;
+use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Layout};
+
+/// A set of keys in a heap that any number of lanes read and change at once: two words. What holds for
+/// [`HeapHashMap`](super::HeapHashMap) holds for it: growth, order, errors, memory of removed keys, and that
+/// zeroed words are no set.
+#[derive(Debug)]
+#[repr(C)]
+pub struct HeapHashSet<K> {
+    trie: Trie,
+    keys: PhantomData<fn() -> K>,
+}
+
+impl<K> Clone for HeapHashSet<K> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for HeapHashSet<K> {}
+
+// SAFETY: as Trie, which it consists of.
+unsafe impl<K: HeapData> HeapData for HeapHashSet<K> {
+    const WORDS: u32 = Trie::WORDS;
+    #[inline(always)]
+    fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
+        Self::of(Trie::get(memory, word))
+    }
+    #[inline(always)]
+    fn put<M: HeapMemory>(self, memory: M, word: usize) {
+        self.trie.put(memory, word);
+    }
+    #[inline(always)]
+    fn from_args(args: &ArgBlock, at: usize) -> Self {
+        Self::of(Trie::from_args(args, at))
+    }
+    #[inline(always)]
+    fn word_at(self, index: u32) -> u32 {
+        self.trie.word_at(index)
+    }
+}
+
+impl<K: HeapData> Default for HeapHashSet<K> {
+    fn default() -> Self {
+        Self::none()
+    }
+}
+
+impl<K: HeapData> HeapHashSet<K> {
+    #[inline(always)]
+    const fn of(trie: Trie) -> Self {
+        HeapHashSet {
+            trie,
+            keys: PhantomData,
+        }
+    }
+
+    /// No set.
+    #[inline(always)]
+    pub const fn none() -> Self {
+        Self::of(Trie::NONE)
+    }
+
+    /// Makes this an empty set whose root has `2^root_bits` slots; see
+    /// [`HeapHashMap::init`](super::HeapHashMap::init).
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn init<A: DeviceAlloc>(
+        &mut self,
+        heap: Heap<A>,
+        root_bits: u32,
+    ) -> Result<(), AllocError> {
+        self.trie.init(heap, root_bits)
+    }
+
+    /// The layout of a root.
+    #[inline(always)]
+    pub const fn root_layout(root_bits: u32) -> Layout {
+        Trie::root_layout(root_bits)
+    }
+
+    /// The empty set with this root.
+    ///
+    /// # Safety
+    /// `root` is a block of [`root_layout`](Self::root_layout) that is the set's own, of zero words.
+    #[inline(always)]
+    pub const unsafe fn with_root(root: DevicePtr<u32>, root_bits: u32) -> Self {
+        // SAFETY: the caller's promise.
+        Self::of(unsafe { Trie::with_root(root, root_bits) })
+    }
+
+    /// The set without its type.
+    #[inline(always)]
+    pub const fn trie(self) -> Trie {
+        self.trie
+    }
+
+    /// Whether there is no set.
+    #[inline(always)]
+    pub const fn is_none(self) -> bool {
+        self.trie.is_none()
+    }
+
+    /// Inserts a key.
+    ///
+    /// # Errors
+    /// As [`HeapHashMap::insert`](super::HeapHashMap::insert).
+    #[inline]
+    pub fn insert<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> Result<Before, AllocError> {
+        self.trie.bring(heap, Typed(key), Nothing, false)
+    }
+
+    /// Whether a key is there.
+    #[inline]
+    pub fn contains<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> bool {
+        self.trie.contains(heap.words(), Typed(key))
+    }
+
+    /// Removes a key. Its memory stays the set's.
+    ///
+    /// # Errors
+    /// As [`HeapHashMap::remove`](super::HeapHashMap::remove).
+    #[inline]
+    pub fn remove<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> Result<Before, AllocError> {
+        self.trie.remove(heap.words(), Typed(key))
+    }
+
+    /// Goes through share `index` of `count`; see [`HeapHashMap::cursor`](super::HeapHashMap::cursor).
+    #[inline(always)]
+    pub fn cursor(self, index: u32, count: u32) -> SetCursor<K> {
+        SetCursor {
+            at: TrieCursor::new(self.trie, K::WORDS, index, count),
+            keys: PhantomData,
+        }
+    }
+
+    /// Frees the memory of removed keys; see [`HeapHashMap::tidy_part`](super::HeapHashMap::tidy_part).
+    #[inline]
+    pub fn tidy_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
+        self.trie.tidy_part(heap, K::WORDS, 0, index, count);
+    }
+
+    /// Takes keys out and frees their memory; see
+    /// [`HeapHashMap::free_part`](super::HeapHashMap::free_part).
+    #[inline]
+    pub fn free_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
+        self.trie.free_part(heap, K::WORDS, 0, index, count);
+    }
+
+    /// Frees the root; see [`HeapHashMap::free`](super::HeapHashMap::free).
+    #[inline]
+    pub fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        self.trie.free(heap);
+    }
+
+    /// Takes all keys out and frees everything, by one lane.
+    #[inline]
+    pub fn free_all<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        self.free_part(heap, 0, 1);
+        self.free(heap);
+    }
+}
+
+/// Where a lane is among its share of a set's keys. Plain words.
+#[derive(Debug)]
+pub struct SetCursor<K> {
+    at: TrieCursor,
+    keys: PhantomData<fn() -> K>,
+}
+
+impl<K> Clone for SetCursor<K> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for SetCursor<K> {}
+
+impl<K: HeapData> SetCursor<K> {
+    /// On to the next key that is there; false if there is none.
+    #[inline]
+    pub fn advance<A: DeviceAlloc>(&mut self, heap: Heap<A>) -> bool {
+        self.at.step_present(heap.words())
+    }
+
+    /// The key. Call it after an [`advance`](Self::advance) that found one.
+    #[inline(always)]
+    pub fn key<A: DeviceAlloc>(&self, heap: Heap<A>) -> K {
+        K::get(heap.words(), self.at.key_word())
+    }
+}

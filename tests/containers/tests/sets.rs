@@ -1,0 +1,233 @@
+//! Hash sets, hash maps with lists of values, and maps that the host owns.
+
+use std::collections::{HashMap, HashSet};
+use warpheap::{DeviceHashMap, DeviceVec, LaunchConfig, MapAlloc};
+use warpheap_container_tests::{Site, assert_empty};
+use warpheap_rt::adaptor::Failing;
+use warpheap_rt::device::{
+    Gallatin, HeapHashSet, HeapMultiMap, OuroborosCVL, ScatterAlloc, WarpHeap,
+};
+
+/// A set of keys of two words that lanes bring twice.
+fn sets(site: &Site) {
+    let (device, kernels) = (&site.device, &site.kernels);
+    let pool = site.heap::<WarpHeap>(4 << 20);
+    let set = DeviceVec::<HeapHashSet<[u32; 2]>>::zeroed(device, 1).expect("a set");
+    let count = DeviceVec::<u32>::zeroed(device, 1).expect("a count");
+    let one = LaunchConfig::for_num_elems(1);
+    kernels.set_own(&pool, one, &set, &count).expect("a set");
+    let of = set.to_vec().expect("the set")[0];
+    let keys: Vec<[u32; 2]> = (0..3000).map(|i| [i % 40, i / 80]).collect();
+    let listed = DeviceVec::from_slice(device, &keys).expect("keys");
+    let answers = DeviceVec::<u32>::zeroed(device, keys.len()).expect("answers");
+    let all = LaunchConfig::for_num_elems(keys.len() as u32);
+    let ones = || {
+        let answers = answers.to_vec().expect("answers");
+        answers.iter().sum::<u32>() as usize
+    };
+    let distinct = keys.iter().collect::<HashSet<_>>().len();
+    assert!(distinct < keys.len());
+    kernels
+        .set_insert(&pool, all, of, &listed, &answers)
+        .expect("set_insert");
+    assert_eq!(ones(), keys.len() - distinct);
+    kernels
+        .set_ask(&pool, all, of, &listed, &answers, 0)
+        .expect("set_ask");
+    assert_eq!(ones(), keys.len());
+    let half = DeviceVec::from_slice(device, &keys[..1000]).expect("keys");
+    let removed = keys[..1000].iter().collect::<HashSet<_>>().len();
+    answers.fill_zero().expect("zeros");
+    kernels
+        .set_ask(&pool, all, of, &half, &answers, 1)
+        .expect("set_ask");
+    assert_eq!(ones(), removed);
+    kernels
+        .set_ask(&pool, all, of, &half, &answers, 0)
+        .expect("set_ask");
+    assert_eq!(ones(), 0);
+    kernels.set_own(&pool, one, &set, &count).expect("the end");
+    assert_eq!(
+        count.to_vec().expect("the count")[0] as usize,
+        distinct - removed
+    );
+    assert_empty(&pool);
+}
+
+/// A few hot keys and many cold ones: each gets all of its values.
+fn multi_maps(site: &Site) {
+    let (device, kernels) = (&site.device, &site.kernels);
+    let pool = site.heap::<WarpHeap>(8 << 20);
+    let map = DeviceVec::<HeapMultiMap<u32, u32>>::zeroed(device, 1).expect("a map");
+    let counts = DeviceVec::<u32>::zeroed(device, 32).expect("counts");
+    let few = LaunchConfig {
+        grid_dim: 1,
+        block_dim: 32,
+    };
+    kernels.multi_own(&pool, few, &map, &counts).expect("a map");
+    let of = map.to_vec().expect("the map")[0];
+    let pushes = if site.is_slow() { 4000u32 } else { 60_000 };
+    let keys: Vec<u32> = (0..pushes)
+        .map(|i| if i % 3 == 0 { i % 5 } else { i % 701 })
+        .collect();
+    let values: Vec<u32> = (0..pushes).map(|i| i * 7).collect();
+    let mut expected = HashMap::new();
+    for (&key, &value) in keys.iter().zip(&values) {
+        let [count, sum] = expected.entry(key).or_insert([0, 0u32]);
+        *count += 1;
+        *sum = sum.wrapping_add(value);
+    }
+    let pushed = DeviceVec::from_slice(device, &keys).expect("keys");
+    let values = DeviceVec::from_slice(device, &values).expect("values");
+    let all = LaunchConfig::for_num_elems(pushes);
+    kernels
+        .multi_push(&pool, all, of, &pushed, &values)
+        .expect("multi_push");
+    let asked: Vec<u32> = (0..800).collect();
+    let asked_on = DeviceVec::from_slice(device, &asked).expect("keys");
+    let sums = DeviceVec::<[u32; 2]>::zeroed(device, asked.len()).expect("sums");
+    let all = LaunchConfig::for_num_elems(asked.len() as u32);
+    kernels
+        .multi_sum(&pool, all, of, &asked_on, &sums)
+        .expect("multi_sum");
+    for (key, sum) in asked.iter().zip(sums.to_vec().expect("sums")) {
+        assert_eq!(
+            sum,
+            expected.get(key).copied().unwrap_or([0, 0]),
+            "key {key}"
+        );
+    }
+    kernels.multi_own(&pool, few, &map, &counts).expect("free");
+    assert_eq!(counts.to_vec().expect("counts").iter().sum::<u32>(), pushes);
+    kernels.multi_end(&pool, few, &map).expect("the end");
+    assert_empty(&pool);
+}
+
+/// The n-th request for memory is refused, for every n: one value is missing, no other.
+fn multi_maps_run_out(site: &Site) {
+    let (device, kernels) = (&site.device, &site.kernels);
+    let few = LaunchConfig {
+        grid_dim: 1,
+        block_dim: 32,
+    };
+    let counts = DeviceVec::<u32>::zeroed(device, 32).expect("counts");
+    let keys: Vec<u32> = (0..32).map(|i| i % 11).collect();
+    let keys = DeviceVec::from_slice(device, &keys).expect("keys");
+    let mut failures = 0;
+    for n in 1..60 {
+        let pool = site.heap::<Failing<WarpHeap>>(1 << 20);
+        let map = DeviceVec::<HeapMultiMap<u32, u32>>::zeroed(device, 1).expect("a map");
+        kernels.multi_own(&pool, few, &map, &counts).expect("a map");
+        let of = map.to_vec().expect("the map")[0];
+        Failing::refuse(&pool, n).expect("refuse");
+        let failed = kernels.multi_push(&pool, few, of, &keys, &keys).is_err();
+        Failing::refuse(&pool, 0).expect("refuse");
+        failures += failed as u32;
+        kernels.multi_own(&pool, few, &map, &counts).expect("free");
+        let count: u32 = counts.to_vec().expect("counts").iter().sum();
+        // A chunk that does not come may be wanted by several lanes.
+        assert!(
+            if failed { count < 32 } else { count == 32 },
+            "{count} values, failed: {failed}"
+        );
+        kernels.multi_end(&pool, few, &map).expect("the end");
+        assert_empty(&pool);
+    }
+    assert!(
+        failures >= 11,
+        "{failures}: no request of most keys was refused"
+    );
+}
+
+/// The host's own map: filled, read back and dropped, with words and more than words.
+fn owned<A: MapAlloc>(site: &Site) {
+    let pool = site.heap::<A>(8 << 20);
+    let count = if site.is_slow() { 2000u32 } else { 50_000 };
+    let pairs: Vec<([u32; 3], [u32; 2])> = (0..count).map(|i| ([i, i / 3, 7], [i, !i])).collect();
+    for root_bits in [0, 5, 10] {
+        let map = DeviceHashMap::<[u32; 3], [u32; 2], A>::new(&pool, root_bits).expect("a map");
+        assert!(map.to_vec().expect("nothing").is_empty());
+        map.fill(&[]).expect("fill");
+        map.fill(&pairs[..1000]).expect("fill");
+        map.fill(&pairs[500..]).expect("fill");
+        assert_eq!(map.to_vec().expect("pairs").len(), pairs.len());
+        assert_eq!(
+            map.to_map().expect("a map"),
+            pairs.iter().copied().collect()
+        );
+        drop(map);
+        assert_empty(&pool);
+    }
+    let words = DeviceHashMap::<u32, u32, A>::from_pairs(&pool, &[(1, 2), (3, 4)]).expect("a map");
+    words.fill(&[(3, 5)]).expect("fill");
+    assert_eq!(
+        words.to_map().expect("a map"),
+        HashMap::from([(1, 2), (3, 5)])
+    );
+    drop(words);
+    assert_empty(&pool);
+    // More than there is room for: an error, and nothing stays.
+    let pool = site.heap::<A>(256 << 10);
+    let pairs: Vec<(u32, [u32; 15])> = (0..20_000).map(|i| (i, [i; 15])).collect();
+    assert!(DeviceHashMap::<u32, [u32; 15], A>::from_pairs(&pool, &pairs).is_err());
+    assert!(DeviceHashMap::<u32, u32, A>::new(&pool, 99).is_err());
+    assert_empty(&pool);
+}
+
+fn everything(site: &Site) {
+    sets(site);
+    multi_maps(site);
+    multi_maps_run_out(site);
+    owned::<WarpHeap>(site);
+    owned::<ScatterAlloc>(site);
+}
+
+mod host {
+    use super::*;
+
+    #[test]
+    fn width_1() {
+        everything(&Site::host(1));
+    }
+    #[test]
+    fn width_4() {
+        everything(&Site::host(4));
+    }
+    #[test]
+    fn width_8() {
+        everything(&Site::host(8));
+    }
+    #[test]
+    fn width_32() {
+        everything(&Site::host(32));
+        owned::<Gallatin>(&Site::host(32));
+        owned::<OuroborosCVL>(&Site::host(32));
+    }
+    #[test]
+    fn width_64() {
+        everything(&Site::host(64));
+    }
+}
+
+mod vulkan {
+    use super::*;
+
+    #[test]
+    fn on_the_device() {
+        if let Some(site) = Site::vulkan() {
+            everything(&site);
+        }
+    }
+}
+
+#[cfg(feature = "cuda")]
+mod cuda {
+    use super::*;
+
+    #[test]
+    fn on_the_device() {
+        if let Some(site) = Site::cuda() {
+            everything(&site);
+        }
+    }
+}
