@@ -28,24 +28,30 @@ fn answers(
     }
 }
 
-/// All collections of the crate `alloc`.
-fn of_alloc(site: &Site, lanes: u32) {
+/// All collections of the crate `alloc`; `after` looks at the heap when a kernel has ended.
+fn of_alloc(site: &Site, lanes: u32, after: impl Fn()) {
     let kernels = &site.kernels;
+    let check = |what: &str,
+                 run: &dyn Fn(LaunchConfig, &DeviceVec<u32>) -> Result<(), DeviceError>,
+                 expected: &dyn Fn(u32) -> u32| {
+        answers(site, lanes, what, run, expected);
+        after();
+    };
     for pushes in [0, 1, 4, 5, 100] {
         let run = |config, out: &_| kernels.push(config, out, pushes).map(drop);
-        answers(site, lanes, "push", run, |lane| pushed(lane, pushes));
+        check("push", &run, &|lane| pushed(lane, pushes));
     }
     let run = |config, out: &_| kernels.nested(config, out).map(drop);
-    answers(site, lanes, "nested", run, nested_of);
+    check("nested", &run, &nested_of);
     let run = |config, out: &_| kernels.boxes(config, out).map(drop);
-    answers(site, lanes, "boxes", run, boxes_of);
+    check("boxes", &run, &boxes_of);
     let run = |config, out: &_| kernels.texts(config, out).map(drop);
-    answers(site, lanes, "texts", run, texts_of);
+    check("texts", &run, &texts_of);
     let run = |config, out: &_| kernels.maps(config, out).map(drop);
-    answers(site, lanes, "maps", run, maps_of);
+    check("maps", &run, &maps_of);
     let drops = DeviceVec::<u32>::zeroed(&site.device, 1).expect("room");
     let run = |config, out: &_| kernels.shares(config, out, &drops).map(drop);
-    answers(site, lanes, "shares", run, |lane| 4 + 3 * lane + 1);
+    check("shares", &run, &|lane| 4 + 3 * lane + 1);
     assert_eq!(drops.to_vec().expect("readable"), [lanes]);
 }
 
@@ -87,7 +93,7 @@ fn out_of_memory(site: &Site) {
 #[test]
 fn host_collections() {
     for width in [1, 4, 8, 32, 64] {
-        of_alloc(&Site::host(width), 600);
+        of_alloc(&Site::host(width), 600, || ());
     }
 }
 
@@ -122,8 +128,7 @@ mod cuda {
         let pool = site.heap::<WarpHeap>(1 << 30);
         site.kernels.bind_heap(&pool).expect("bound");
         for lanes in [1, 600, 100_000] {
-            of_alloc(&site, lanes);
-            assert_empty(&pool);
+            of_alloc(&site, lanes, || assert_empty(&pool));
         }
     }
 
