@@ -448,7 +448,7 @@ fn late_change(site: &Site, seed: u64, kind: u32) -> bool {
         value,
     };
     // Three lanes change, one removes, one inserts; each looks afterwards.
-    let mut during = vec![op(kind, 5), op(GET, 0)].repeat(3);
+    let mut during = [op(kind, 5), op(GET, 0)].repeat(3);
     during.extend([op(REMOVE, 0), op(GET, 0), op(INSERT, 70), op(GET, 0)]);
     let shape = LaunchConfig {
         grid_dim: 5,
