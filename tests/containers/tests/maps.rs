@@ -447,16 +447,11 @@ fn late_change(site: &Site, seed: u64, kind: u32) -> bool {
         also: 3,
         value,
     };
-    let during = vec![
-        op(kind, 5),
-        op(GET, 0),
-        op(REMOVE, 0),
-        op(GET, 0),
-        op(INSERT, 70),
-        op(GET, 0),
-    ];
+    // Three lanes change, one removes, one inserts; each looks afterwards.
+    let mut during = [op(kind, 5), op(GET, 0)].repeat(3);
+    during.extend([op(REMOVE, 0), op(GET, 0), op(INSERT, 70), op(GET, 0)]);
     let shape = LaunchConfig {
-        grid_dim: 3,
+        grid_dim: 5,
         block_dim: 1,
     };
     let what = format!("seed {seed}, a late change of kind {kind}");
@@ -732,7 +727,7 @@ mod explored {
     #[test]
     fn late_changes_are_seen_whole_or_not_at_all() {
         let mut complete = 0;
-        for seed in 0..4000 {
+        for seed in 0..8000 {
             let site = Site::explored(1, seed);
             complete += late_change(&site, seed, [ADD, SET, UPSERT][seed as usize % 3]) as u32;
         }
