@@ -4,7 +4,7 @@ use warpheap_api::host::{DeviceVec, HostAlloc, LaunchConfig, Pool};
 use warpheap_container_kernels::list::{OwnListsEntry, PENDING, PushToListsEntry, ReadListsEntry};
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
-use warpheap_rt::alloc::{Gallatin, ScatterAlloc, WarpHeap};
+use warpheap_rt::alloc::{SizeList, WarpHeap};
 use warpheap_rt::container::HeapList;
 
 const EXHAUSTED: u32 = 1;
@@ -208,10 +208,8 @@ fn owner_runs_out(site: &Site) {
 
 fn everything(site: &Site) {
     shapes::<WarpHeap>(site);
-    shapes::<ScatterAlloc>(site);
-    shapes::<Gallatin>(site);
+    shapes::<SizeList>(site);
     owned::<WarpHeap>(site);
-    owned::<Gallatin>(site);
     runs_out(
         site,
         Shape {

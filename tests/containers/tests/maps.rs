@@ -11,7 +11,7 @@ use warpheap_container_kernels::maps::*;
 use warpheap_container_tests::history::{Timed, is_linear};
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
-use warpheap_rt::device::{AllocError, Gallatin, HeapHashMap, ScatterAlloc, WarpHeap};
+use warpheap_rt::device::{AllocError, HeapHashMap, SizeList, WarpHeap};
 
 const EXHAUSTED: u32 = 101;
 const CONTENDED: u32 = 102;
@@ -655,14 +655,11 @@ fn model(site: &Site, cases: u32) {
 /// All of it on one device.
 fn everything(site: &Site) {
     grows::<WarpHeap>(site);
-    grows::<ScatterAlloc>(site);
-    grows::<Gallatin>(site);
+    grows::<SizeList>(site);
     adds::<WarpHeap>(site);
-    adds::<ScatterAlloc>(site);
-    adds::<Gallatin>(site);
+    adds::<SizeList>(site);
     tidies::<WarpHeap>(site);
-    tidies::<ScatterAlloc>(site);
-    tidies::<Gallatin>(site);
+    tidies::<SizeList>(site);
     runs_out(site);
     lists_while_growing(site, 10);
     collides(site);

@@ -16,7 +16,7 @@ use warpheap_container_kernels::queue::{
 };
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
-use warpheap_rt::alloc::{Gallatin, ScatterAlloc, WarpHeap};
+use warpheap_rt::alloc::{SizeList, WarpHeap};
 use warpheap_rt::container::{HeapChunkQueue, HeapQueue};
 
 const EXHAUSTED: u32 = 1;
@@ -267,8 +267,7 @@ fn everything(site: &Site) {
     for log2 in [1, 5, 10] {
         nothing_is_lost::<WarpHeap>(site, many, log2);
     }
-    nothing_is_lost::<ScatterAlloc>(site, many, 6);
-    nothing_is_lost::<Gallatin>(site, many, 6);
+    nothing_is_lost::<SizeList>(site, many, 6);
     like_a_deque::<WarpHeap>(site, cases);
     tidies::<WarpHeap>(site);
     runs_out(site);

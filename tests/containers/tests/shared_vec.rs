@@ -7,7 +7,7 @@ use warpheap_container_kernels::shared_vec::{
 };
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
-use warpheap_rt::alloc::{Gallatin, ScatterAlloc, WarpHeap};
+use warpheap_rt::alloc::{SizeList, WarpHeap};
 use warpheap_rt::container::HeapSharedVec;
 
 const EXHAUSTED: u32 = 1;
@@ -200,8 +200,7 @@ fn everything(site: &Site) {
     for log2 in [0, 3, 8] {
         all_push::<WarpHeap>(site, shape(many, 5), log2);
     }
-    all_push::<ScatterAlloc>(site, shape(many, 5), 4);
-    all_push::<Gallatin>(site, shape(many, 5), 4);
+    all_push::<SizeList>(site, shape(many, 5), 4);
     runs_out(site, shape(40, 3), 1);
     heap_is_full::<WarpHeap>(site);
     assert!(Shared::new(site, &site.heap::<WarpHeap>(1 << 20), 32).is_err());

@@ -11,7 +11,7 @@ use warpheap_container_kernels::string::{
 };
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
-use warpheap_rt::alloc::{Gallatin, ScatterAlloc, WarpHeap};
+use warpheap_rt::alloc::{SizeList, WarpHeap};
 use warpheap_rt::container::HeapString;
 
 /// An allocator that the kernels are compiled for.
@@ -209,8 +209,7 @@ fn everything(site: &Site) {
         10
     };
     like_strings::<WarpHeap>(site, cases);
-    like_strings::<ScatterAlloc>(site, cases / 4);
-    like_strings::<Gallatin>(site, cases / 4);
+    like_strings::<SizeList>(site, cases / 4);
     runs_out(site);
 }
 
