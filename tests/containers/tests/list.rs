@@ -4,7 +4,7 @@ use warpheap_api::host::{DeviceVec, HostAlloc, LaunchConfig, Pool};
 use warpheap_container_kernels::list::{OwnListsEntry, PENDING, PushToListsEntry, ReadListsEntry};
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
-use warpheap_rt::alloc::{SizeList, WarpHeap};
+use warpheap_rt::alloc::{RandomWalkMalloc, WarpHeap};
 use warpheap_rt::container::HeapList;
 
 const EXHAUSTED: u32 = 1;
@@ -126,7 +126,7 @@ fn shapes<A: Subject>(site: &Site) {
 /// Each request of a launch fails once, until there is none to fail: those lanes' elements are not there, all
 /// others are.
 fn runs_out(site: &Site, shape: Shape) {
-    let pool = site.heap::<Failing<WarpHeap>>(16 << 20);
+    let pool = site.heap::<Failing<RandomWalkMalloc>>(16 << 20);
     let mut failures = 0;
     for n in 1.. {
         let heads = DeviceVec::zeroed_in(&pool, shape.lists as usize).expect("heads");
@@ -184,7 +184,7 @@ fn owned<A: Subject>(site: &Site) {
 
 /// A list whose owner gets no chunk is as it was.
 fn owner_runs_out(site: &Site) {
-    let pool = site.heap::<Failing<WarpHeap>>(16 << 20);
+    let pool = site.heap::<Failing<RandomWalkMalloc>>(16 << 20);
     for n in 1..=5 {
         let lists = DeviceVec::<HeapList<u32>>::zeroed(&site.device, 1).expect("lists");
         let sums = DeviceVec::<u32>::zeroed(&site.device, 1).expect("sums");
@@ -208,7 +208,7 @@ fn owner_runs_out(site: &Site) {
 
 fn everything(site: &Site) {
     shapes::<WarpHeap>(site);
-    shapes::<SizeList>(site);
+    shapes::<RandomWalkMalloc>(site);
     owned::<WarpHeap>(site);
     runs_out(
         site,

@@ -11,7 +11,7 @@ use warpheap_container_kernels::maps::*;
 use warpheap_container_tests::history::{Timed, is_linear};
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
-use warpheap_rt::device::{AllocError, HeapHashMap, SizeList, WarpHeap};
+use warpheap_rt::device::{AllocError, HeapHashMap, RandomWalkMalloc, WarpHeap};
 
 const EXHAUSTED: u32 = 101;
 const CONTENDED: u32 = 102;
@@ -311,7 +311,7 @@ fn runs_out(site: &Site) {
     let mut n = 0;
     while refused == n {
         n += 1;
-        let world = World::<Failing<WarpHeap>>::none(site, 1 << 20);
+        let world = World::<Failing<RandomWalkMalloc>>::none(site, 1 << 20);
         Failing::refuse(&world.pool, n).expect("refuse");
         let one = LaunchConfig::for_num_elems(1);
         if site
@@ -655,11 +655,11 @@ fn model(site: &Site, cases: u32) {
 /// All of it on one device.
 fn everything(site: &Site) {
     grows::<WarpHeap>(site);
-    grows::<SizeList>(site);
+    grows::<RandomWalkMalloc>(site);
     adds::<WarpHeap>(site);
-    adds::<SizeList>(site);
+    adds::<RandomWalkMalloc>(site);
     tidies::<WarpHeap>(site);
-    tidies::<SizeList>(site);
+    tidies::<RandomWalkMalloc>(site);
     runs_out(site);
     lists_while_growing(site, 10);
     collides(site);

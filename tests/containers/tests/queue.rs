@@ -16,7 +16,7 @@ use warpheap_container_kernels::queue::{
 };
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
-use warpheap_rt::alloc::{SizeList, WarpHeap};
+use warpheap_rt::alloc::{RandomWalkMalloc, WarpHeap};
 use warpheap_rt::container::{HeapChunkQueue, HeapQueue};
 
 const EXHAUSTED: u32 = 1;
@@ -231,7 +231,7 @@ fn tidies<A: Subject>(site: &Site) {
 
 /// Each request fails once, until there is none to fail.
 fn runs_out(site: &Site) {
-    let pool = site.heap::<Failing<WarpHeap>>(8 << 20);
+    let pool = site.heap::<Failing<RandomWalkMalloc>>(8 << 20);
     for n in 1.. {
         let queues = Queues::empty(site, &pool, 1);
         Failing::refuse(&pool, n).expect("refuses");
@@ -267,7 +267,7 @@ fn everything(site: &Site) {
     for log2 in [1, 5, 10] {
         nothing_is_lost::<WarpHeap>(site, many, log2);
     }
-    nothing_is_lost::<SizeList>(site, many, 6);
+    nothing_is_lost::<RandomWalkMalloc>(site, many, 6);
     like_a_deque::<WarpHeap>(site, cases);
     tidies::<WarpHeap>(site);
     runs_out(site);

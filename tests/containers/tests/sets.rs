@@ -5,7 +5,7 @@ use warpheap::{DeviceHashMap, DeviceVec, LaunchConfig, MapAlloc};
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
 use warpheap_rt::device::{
-    Gallatin, HeapHashSet, HeapMultiMap, OuroborosCVL, ScatterAlloc, WarpHeap,
+    Gallatin, HeapHashSet, HeapMultiMap, OuroborosCVL, RandomWalkMalloc, ScatterAlloc, WarpHeap,
 };
 
 /// A set of keys of two words that lanes bring twice.
@@ -115,7 +115,7 @@ fn multi_maps_run_out(site: &Site) {
     let keys = DeviceVec::from_slice(device, &keys).expect("keys");
     let mut failures = 0;
     for n in 1..60 {
-        let pool = site.heap::<Failing<WarpHeap>>(1 << 20);
+        let pool = site.heap::<Failing<RandomWalkMalloc>>(1 << 20);
         let map = DeviceVec::<HeapMultiMap<u32, u32>>::zeroed(device, 1).expect("a map");
         kernels.multi_own(&pool, few, &map, &counts).expect("a map");
         let of = map.to_vec().expect("the map")[0];

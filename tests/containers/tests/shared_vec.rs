@@ -7,7 +7,7 @@ use warpheap_container_kernels::shared_vec::{
 };
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
-use warpheap_rt::alloc::{SizeList, WarpHeap};
+use warpheap_rt::alloc::{RandomWalkMalloc, WarpHeap};
 use warpheap_rt::container::HeapSharedVec;
 
 const EXHAUSTED: u32 = 1;
@@ -139,7 +139,7 @@ fn all_push<A: Subject>(site: &Site, shape: Shape, log2: u32) {
 
 /// Each request of making and filling a vector fails once, until there is none to fail.
 fn runs_out(site: &Site, shape: Shape, log2: u32) {
-    let pool = site.heap::<Failing<WarpHeap>>(16 << 20);
+    let pool = site.heap::<Failing<RandomWalkMalloc>>(16 << 20);
     let mut refused = 0;
     for n in 1.. {
         Failing::refuse(&pool, n).expect("refuses");
@@ -200,7 +200,7 @@ fn everything(site: &Site) {
     for log2 in [0, 3, 8] {
         all_push::<WarpHeap>(site, shape(many, 5), log2);
     }
-    all_push::<SizeList>(site, shape(many, 5), 4);
+    all_push::<RandomWalkMalloc>(site, shape(many, 5), 4);
     runs_out(site, shape(40, 3), 1);
     heap_is_full::<WarpHeap>(site);
     assert!(Shared::new(site, &site.heap::<WarpHeap>(1 << 20), 32).is_err());

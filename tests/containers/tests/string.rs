@@ -11,7 +11,7 @@ use warpheap_container_kernels::string::{
 };
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
-use warpheap_rt::alloc::{SizeList, WarpHeap};
+use warpheap_rt::alloc::{RandomWalkMalloc, WarpHeap};
 use warpheap_rt::container::HeapString;
 
 /// An allocator that the kernels are compiled for.
@@ -184,7 +184,7 @@ fn like_strings<A: Subject>(site: &Site, cases: u32) {
 
 /// A string that cannot grow is as it was, whatever was to be appended.
 fn runs_out(site: &Site) {
-    let pool = site.heap::<Failing<WarpHeap>>(4 << 20);
+    let pool = site.heap::<Failing<RandomWalkMalloc>>(4 << 20);
     for kind in [BYTE, TEXT, TWICE, DECIMAL] {
         let mut strings = Strings::new(site, &pool, 1);
         // 15 bytes of 16, to which all but one byte need more room; then one of the byte's.
@@ -209,7 +209,7 @@ fn everything(site: &Site) {
         10
     };
     like_strings::<WarpHeap>(site, cases);
-    like_strings::<SizeList>(site, cases / 4);
+    like_strings::<RandomWalkMalloc>(site, cases / 4);
     runs_out(site);
 }
 
