@@ -17,10 +17,10 @@ use warpheap_build::{DeviceCrate, Format, Toolchain, toolchain, unpack};
 pub struct Args {
     /// Change nothing; fail if prebuilt code and sources disagree. All images are held against the hashes
     /// of their sources; of each crate the one for no allocator and one other, which changes with the
-    /// sources, are compiled again and compared
+    /// sources, are compiled again and compared, SPIR-V as far as its draft
     #[arg(long)]
     check: bool,
-    /// With --check: compile all of them again
+    /// With --check: compile all of them again, to the end
     #[arg(long, requires = "check")]
     every: bool,
     /// Only these device crates, or of a crate with an image for each allocator only these images; without
@@ -96,7 +96,7 @@ pub fn run(args: &Args) -> Result {
     }
     complaints.extend(side_by_side(jobs, |krate, format, toolchain, files| {
         if args.check {
-            compare(&folder, krate, format, toolchain)
+            compare(&folder, krate, format, toolchain, args.every)
         } else {
             refresh(&folder, krate, format, toolchain, files).map(|()| None)
         }
@@ -262,12 +262,14 @@ fn refresh(
     Ok(())
 }
 
-/// Compiles once more and compares with what is committed; gives a complaint if it differs.
+/// Compiles once more and compares with what is committed; gives a complaint if it differs. Unless it is to go
+/// `to_the_end`, drafts are compared where there are some.
 fn compare(
     folder: &Path,
     krate: &DeviceCrate,
     format: Format,
     toolchain: &Toolchain,
+    to_the_end: bool,
 ) -> Result<Option<String>> {
     let (name, format_name) = (krate.image_name(), format.to_string());
     let begin = Instant::now();
@@ -281,12 +283,19 @@ fn compare(
         );
         return Ok(None);
     }
-    let image = prebuilt::compile(krate, format, toolchain)?;
     let source = krate.source_hash()?;
-    let same = match prebuilt::take(folder, &name, format, &source)? {
-        // Of two versions of a compressor, each may have its own idea of the same image.
-        Ok(committed) => unpack(&committed).is_ok_and(|committed| committed == image),
+    let committed = match prebuilt::take(folder, &name, format, &source)? {
+        Ok(committed) => committed,
         Err(miss) => return Ok(Some(format!("{format} of {name}: {miss}"))),
+    };
+    let drafted = manifest.get(&name, format).and_then(|e| e.draft.as_ref());
+    let same = match drafted.filter(|_| !to_the_end) {
+        Some(drafted) => prebuilt::draft(krate, format, toolchain)?.as_ref() == Some(drafted),
+        None => {
+            let image = prebuilt::compile(krate, format, toolchain)?;
+            // Of two versions of a compressor, each may have its own idea of the same image.
+            unpack(&committed).is_ok_and(|committed| committed == image)
+        }
     };
     if same {
         println!(
