@@ -21,6 +21,14 @@
 //! makes; kernels that allocate before end with a panic that says so. In the emulator the collections take
 //! from the process's own allocator, since a process has but one. There is no `alloc` on Vulkan.
 //!
+//! # What it costs
+//!
+//! In the images of such a crate every lane allocates for itself, also through a [`Heap`](crate::Heap): lanes of
+//! a warp do not share the work as they do elsewhere, because that damaged heaps there (the target's `active`
+//! says what is known). 16 pushes onto a `Vec` in each of 100,000 lanes take 0.75 ms on an H200; 0.08 ms
+//! if lanes shared. Kernels that need no `alloc` are better off in a crate without it, with the containers of
+//! [`container`](crate::container).
+//!
 //! # Panics
 //!
 //! In the images of such a crate a panic ends the lane that panicked and no other; destructors do not run, so
