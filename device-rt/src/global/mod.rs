@@ -33,7 +33,7 @@
 //!
 //! In the images of such a crate a panic ends the lane that panicked and no other; destructors do not run, so
 //! what the lane had allocated stays. The launch fails with
-//! [`DeviceError::Panic`](warpheap_api::host::DeviceError::Panic), which carries message, file, line, block
+//! the host's `DeviceError::Panic`, which carries message, file, line, block
 //! and lane of the first one and the number of lanes that panicked. Other lanes must not wait for such a
 //! lane: a collective operation that names it has undefined results, as after any return. A collection that
 //! gets no memory panics like that, `memory allocation of 64 bytes failed`; the `try_reserve` functions

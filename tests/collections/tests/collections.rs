@@ -30,12 +30,13 @@ fn answers(
     }
 }
 
+/// Launches a kernel that leaves an answer for each lane.
+type Launches<'a> = dyn Fn(LaunchConfig, &DeviceVec<u32>) -> Result<(), DeviceError> + 'a;
+
 /// All collections of the crate `alloc`; `after` looks at the heap when a kernel has ended.
 fn of_alloc(site: &Site, lanes: u32, after: impl Fn()) {
     let kernels = &site.kernels;
-    let check = |what: &str,
-                 run: &dyn Fn(LaunchConfig, &DeviceVec<u32>) -> Result<(), DeviceError>,
-                 expected: &dyn Fn(u32) -> u32| {
+    let check = |what: &str, run: &Launches, expected: &dyn Fn(u32) -> u32| {
         answers(site, lanes, what, run, expected);
         after();
     };
