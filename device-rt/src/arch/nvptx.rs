@@ -17,6 +17,7 @@ use core::arch::{asm, global_asm};
 use warpheap_api::LaneMask;
 
 unsafe extern "C" {
+    #[cfg(not(warpheap_alloc))]
     #[link_name = "llvm.nvvm.activemask"]
     fn nvvm_activemask() -> i32;
     #[link_name = "llvm.nvvm.vote.ballot.sync"]
@@ -91,10 +92,25 @@ fn mask_of(lanes: i32) -> LaneMask {
 }
 
 /// The lanes of the warp that are here together with the calling one.
+#[cfg(not(warpheap_alloc))]
 #[inline(always)]
 pub fn active() -> LaneMask {
     // SAFETY: no preconditions.
     mask_of(unsafe { nvvm_activemask() })
+}
+
+/// The calling lane alone, in images with Rust's `alloc`.
+///
+/// There, allocators are functions that are called from places which only some lanes of a warp reach, and with
+/// the lanes that are there together, heaps were damaged on an H200: counts of blocks that no free had taken
+/// back, blocks handed out at the heap's header, illegal addresses and instructions. It needs lanes that
+/// allocate and free in different branches, about 600 of them or more, and was seen with two allocators, whether
+/// the driver compiles functions apart or each kernel whole, and with and without `.uni` on the calls. The
+/// PTX holds every warp operation once and in order; why it goes wrong is not known. With this it does not.
+#[cfg(warpheap_alloc)]
+#[inline(always)]
+pub fn active() -> LaneMask {
+    mask_of(1 << (lane() & 31))
 }
 
 /// Those lanes of `mask` whose `vote` is true.

@@ -1,7 +1,9 @@
 //! Collections in kernels hold what `std`'s hold, and leave nothing behind.
 
 use warpheap_api::host::{DeviceError, DeviceVec, HostAlloc, LaunchConfig};
-use warpheap_collection_kernels::collections::{boxes_of, maps_of, nested_of, texts_of};
+use warpheap_collection_kernels::collections::{
+    boxes_of, branches_of, maps_of, nested_of, texts_of,
+};
 use warpheap_collection_kernels::in_heap::PushInEntry;
 use warpheap_collection_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
@@ -28,12 +30,13 @@ fn answers(
     }
 }
 
+/// Launches a kernel that leaves an answer for each lane.
+type Launches<'a> = dyn Fn(LaunchConfig, &DeviceVec<u32>) -> Result<(), DeviceError> + 'a;
+
 /// All collections of the crate `alloc`; `after` looks at the heap when a kernel has ended.
 fn of_alloc(site: &Site, lanes: u32, after: impl Fn()) {
     let kernels = &site.kernels;
-    let check = |what: &str,
-                 run: &dyn Fn(LaunchConfig, &DeviceVec<u32>) -> Result<(), DeviceError>,
-                 expected: &dyn Fn(u32) -> u32| {
+    let check = |what: &str, run: &Launches, expected: &dyn Fn(u32) -> u32| {
         answers(site, lanes, what, run, expected);
         after();
     };
@@ -47,6 +50,8 @@ fn of_alloc(site: &Site, lanes: u32, after: impl Fn()) {
     check("boxes", &run, &boxes_of);
     let run = |config, out: &_| kernels.texts(config, out).map(drop);
     check("texts", &run, &texts_of);
+    let run = |config, out: &_| kernels.branches(config, out).map(drop);
+    check("branches", &run, &branches_of);
     let run = |config, out: &_| kernels.maps(config, out).map(drop);
     check("maps", &run, &maps_of);
     let drops = DeviceVec::<u32>::zeroed(&site.device, 1).expect("room");

@@ -182,3 +182,27 @@ pub fn maps_of(lane: u32) -> u32 {
     }
     answer
 }
+
+/// Lane `i` boxes and drops arrays in branches that other lanes do not take, and leaves the sum of what it has
+/// at the end.
+#[kernel]
+pub fn branches(answers: &mut [u32]) {
+    let lane = thread::index();
+    if (lane as usize) < answers.len() {
+        answers[lane as usize] = branches_of(lane);
+    }
+}
+
+/// What lane `lane` leaves in [`branches`].
+pub fn branches_of(lane: u32) -> u32 {
+    let mut all: Vec<Box<[u32; 25]>> = Vec::new();
+    for k in 0..6 {
+        if hash(lane * 8 + k) % 3 != 0 {
+            all.push(Box::new([lane ^ k; 25]));
+        }
+        if hash(lane * 8 + k + 1000) % 3 == 0 {
+            all.pop();
+        }
+    }
+    all.iter().map(|numbers| numbers[3]).sum()
+}
