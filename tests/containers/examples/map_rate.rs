@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use warpheap::{Device, DeviceError, DeviceHashMap, DeviceVec, LaunchConfig, MapAlloc};
 use warpheap_container_kernels::Kernels;
 use warpheap_container_kernels::maps::{MapGetEntry, MapInsertEntry};
-use warpheap_rt::device::{RandomWalkMalloc, WarpHeap};
+use warpheap_rt::device::WarpHeap;
 
 fn main() -> ExitCode {
     let bits = std::env::args().nth(1).map_or(Ok(24), |text| text.parse());
@@ -29,7 +29,6 @@ fn run(bits: u32) -> Result<(), DeviceError> {
     let kernels = warpheap_container_kernels::load(&device)?;
     for root_bits in [4, bits.min(24)] {
         rate::<WarpHeap>(&device, &kernels, bits, root_bits)?;
-        rate::<RandomWalkMalloc>(&device, &kernels, bits, root_bits)?;
     }
     Ok(())
 }

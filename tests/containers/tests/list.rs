@@ -4,7 +4,7 @@ use warpheap_api::host::{DeviceVec, HostAlloc, LaunchConfig, Pool};
 use warpheap_container_kernels::list::{OwnListsEntry, PENDING, PushToListsEntry, ReadListsEntry};
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
-use warpheap_rt::alloc::{RandomWalkMalloc, WarpHeap};
+use warpheap_rt::alloc::RandomWalkMalloc;
 use warpheap_rt::container::HeapList;
 
 const EXHAUSTED: u32 = 1;
@@ -207,9 +207,8 @@ fn owner_runs_out(site: &Site) {
 }
 
 fn everything(site: &Site) {
-    shapes::<WarpHeap>(site);
     shapes::<RandomWalkMalloc>(site);
-    owned::<WarpHeap>(site);
+    owned::<RandomWalkMalloc>(site);
     runs_out(
         site,
         Shape {
@@ -246,7 +245,7 @@ mod host {
                     lists,
                     stride: 1,
                 };
-                let run = || all_push::<WarpHeap>(&site, shape);
+                let run = || all_push::<RandomWalkMalloc>(&site, shape);
                 if let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
                     eprintln!("the failing schedule: width {width}, seed {seed}, {shape:?}");
                     std::panic::resume_unwind(panic);

@@ -655,11 +655,8 @@ fn model(site: &Site, cases: u32) {
 /// All of it on one device.
 fn everything(site: &Site) {
     grows::<WarpHeap>(site);
-    grows::<RandomWalkMalloc>(site);
     adds::<WarpHeap>(site);
-    adds::<RandomWalkMalloc>(site);
     tidies::<WarpHeap>(site);
-    tidies::<RandomWalkMalloc>(site);
     runs_out(site);
     lists_while_growing(site, 10);
     collides(site);

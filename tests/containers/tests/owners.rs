@@ -6,7 +6,7 @@ use warpheap_container_kernels::list::PENDING;
 use warpheap_container_kernels::queue::{POP, PUSH, QueueEvent};
 use warpheap_container_kernels::string::{StringOp, TEXT};
 use warpheap_container_tests::{Site, assert_empty};
-use warpheap_rt::alloc::WarpHeap;
+use warpheap_rt::alloc::RandomWalkMalloc;
 use warpheap_rt::container::{HeapString, HeapVec};
 use warpheap_rt::host::container::{
     DeviceChunkQueue, DeviceHeapVec, DeviceList, DeviceQueue, DeviceSharedVec, DeviceString,
@@ -34,7 +34,7 @@ fn sorted(mut values: Vec<[u32; 2]>) -> Vec<[u32; 2]> {
     values
 }
 
-fn lists(site: &Site, pool: &Pool<WarpHeap>) {
+fn lists(site: &Site, pool: &Pool<RandomWalkMalloc>) {
     for number in [0, 3, 1000] {
         let list = DeviceList::from_slice_in(pool, &elements(number)).expect("a list");
         assert_eq!(list.to_vec().unwrap(), elements(number));
@@ -52,7 +52,7 @@ fn lists(site: &Site, pool: &Pool<WarpHeap>) {
     }
 }
 
-fn shared_vectors(site: &Site, pool: &Pool<WarpHeap>) {
+fn shared_vectors(site: &Site, pool: &Pool<RandomWalkMalloc>) {
     for number in [0, 16, 1000] {
         let vector = DeviceSharedVec::from_slice_in(pool, &elements(number)).expect("a vector");
         assert_eq!(vector.to_vec().unwrap(), elements(number));
@@ -73,7 +73,7 @@ fn shared_vectors(site: &Site, pool: &Pool<WarpHeap>) {
     assert!(DeviceSharedVec::<u32, _>::new_in(pool, 32).is_err());
 }
 
-fn queues(site: &Site, pool: &Pool<WarpHeap>) {
+fn queues(site: &Site, pool: &Pool<RandomWalkMalloc>) {
     let device = &site.device;
     let ops = buffer(site, &[vec![POP; 5], vec![PUSH; 3]].concat());
     let events = || DeviceVec::<QueueEvent>::zeroed(device, 8).expect("events");
@@ -115,7 +115,7 @@ fn queues(site: &Site, pool: &Pool<WarpHeap>) {
     assert_empty(pool);
 }
 
-fn strings(site: &Site, pool: &Pool<WarpHeap>) {
+fn strings(site: &Site, pool: &Pool<RandomWalkMalloc>) {
     for text in ["", "abc", "größer als acht"] {
         let string = DeviceString::from_bytes_in(pool, text.as_bytes()).expect("a string");
         assert_eq!(string.to_bytes().unwrap(), text.as_bytes());
@@ -151,7 +151,7 @@ fn strings(site: &Site, pool: &Pool<WarpHeap>) {
     assert_empty(pool);
 }
 
-fn vectors(site: &Site, pool: &Pool<WarpHeap>) {
+fn vectors(site: &Site, pool: &Pool<RandomWalkMalloc>) {
     for number in [0, 3, 1000] {
         let vector = DeviceHeapVec::from_slice_in(pool, &elements(number)).expect("a vector");
         assert_eq!(vector.to_vec().unwrap(), elements(number));
@@ -177,7 +177,7 @@ fn vectors(site: &Site, pool: &Pool<WarpHeap>) {
 }
 
 /// An owner of what a kernel wrote over says so, and can be dropped.
-fn broken(site: &Site, pool: &Pool<WarpHeap>) {
+fn broken(site: &Site, pool: &Pool<RandomWalkMalloc>) {
     let vector = DeviceHeapVec::from_slice_in(pool, &elements(3)).expect("a vector");
     let at = vector.ptr().byte_offset();
     let whole = [0, u32::MAX, u32::MAX].map(u32::to_ne_bytes).concat();
@@ -198,7 +198,7 @@ fn broken(site: &Site, pool: &Pool<WarpHeap>) {
 }
 
 fn everything(site: &Site) {
-    let pool = site.heap::<WarpHeap>(4 << 20);
+    let pool = site.heap::<RandomWalkMalloc>(4 << 20);
     lists(site, &pool);
     shared_vectors(site, &pool);
     queues(site, &pool);

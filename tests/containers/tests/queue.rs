@@ -16,7 +16,7 @@ use warpheap_container_kernels::queue::{
 };
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
-use warpheap_rt::alloc::{RandomWalkMalloc, WarpHeap};
+use warpheap_rt::alloc::RandomWalkMalloc;
 use warpheap_rt::container::{HeapChunkQueue, HeapQueue};
 
 const EXHAUSTED: u32 = 1;
@@ -265,11 +265,10 @@ fn everything(site: &Site) {
     let many = if site.is_slow() { 300 } else { 20_000 };
     let cases = if site.is_slow() { 20 } else { 10 };
     for log2 in [1, 5, 10] {
-        nothing_is_lost::<WarpHeap>(site, many, log2);
+        nothing_is_lost::<RandomWalkMalloc>(site, many, log2);
     }
-    nothing_is_lost::<RandomWalkMalloc>(site, many, 6);
-    like_a_deque::<WarpHeap>(site, cases);
-    tidies::<WarpHeap>(site);
+    like_a_deque::<RandomWalkMalloc>(site, cases);
+    tidies::<RandomWalkMalloc>(site);
     runs_out(site);
 }
 
@@ -287,7 +286,7 @@ mod host {
     fn histories(width: u32) {
         for seed in 0..600 {
             let site = Site::explored(width, seed);
-            let pool = site.heap::<WarpHeap>(1 << 20);
+            let pool = site.heap::<RandomWalkMalloc>(1 << 20);
             let mut dice = SmallRng::seed_from_u64(seed);
             let log2 = dice.random_range(0..3);
             let (lanes, each) = (dice.random_range(2..=4), dice.random_range(2..=3));

@@ -5,13 +5,13 @@ use warpheap::{DeviceHashMap, DeviceVec, LaunchConfig, MapAlloc};
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
 use warpheap_rt::device::{
-    Gallatin, HeapHashSet, HeapMultiMap, OuroborosCVL, RandomWalkMalloc, ScatterAlloc, WarpHeap,
+    Gallatin, HeapHashSet, HeapMultiMap, OuroborosCVL, RandomWalkMalloc, ScatterAlloc,
 };
 
 /// A set of keys of two words that lanes bring twice.
 fn sets(site: &Site) {
     let (device, kernels) = (&site.device, &site.kernels);
-    let pool = site.heap::<WarpHeap>(4 << 20);
+    let pool = site.heap::<RandomWalkMalloc>(4 << 20);
     let set = DeviceVec::<HeapHashSet<[u32; 2]>>::zeroed(device, 1).expect("a set");
     let count = DeviceVec::<u32>::zeroed(device, 1).expect("a count");
     let one = LaunchConfig::for_num_elems(1);
@@ -57,7 +57,7 @@ fn sets(site: &Site) {
 /// A few hot keys and many cold ones: each gets all of its values.
 fn multi_maps(site: &Site) {
     let (device, kernels) = (&site.device, &site.kernels);
-    let pool = site.heap::<WarpHeap>(8 << 20);
+    let pool = site.heap::<RandomWalkMalloc>(8 << 20);
     let map = DeviceVec::<HeapMultiMap<u32, u32>>::zeroed(device, 1).expect("a map");
     let counts = DeviceVec::<u32>::zeroed(device, 32).expect("counts");
     let few = LaunchConfig {
@@ -178,7 +178,7 @@ fn everything(site: &Site) {
     sets(site);
     multi_maps(site);
     multi_maps_run_out(site);
-    owned::<WarpHeap>(site);
+    owned::<RandomWalkMalloc>(site);
     owned::<ScatterAlloc>(site);
 }
 

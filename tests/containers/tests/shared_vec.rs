@@ -7,7 +7,7 @@ use warpheap_container_kernels::shared_vec::{
 };
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
-use warpheap_rt::alloc::{RandomWalkMalloc, WarpHeap};
+use warpheap_rt::alloc::RandomWalkMalloc;
 use warpheap_rt::container::HeapSharedVec;
 
 const EXHAUSTED: u32 = 1;
@@ -198,13 +198,12 @@ fn everything(site: &Site) {
     };
     let many = if site.is_slow() { 300 } else { 50_000 };
     for log2 in [0, 3, 8] {
-        all_push::<WarpHeap>(site, shape(many, 5), log2);
+        all_push::<RandomWalkMalloc>(site, shape(many, 5), log2);
     }
-    all_push::<RandomWalkMalloc>(site, shape(many, 5), 4);
     runs_out(site, shape(40, 3), 1);
-    heap_is_full::<WarpHeap>(site);
-    assert!(Shared::new(site, &site.heap::<WarpHeap>(1 << 20), 32).is_err());
-    let pool = site.heap::<WarpHeap>(1 << 20);
+    heap_is_full::<RandomWalkMalloc>(site);
+    assert!(Shared::new(site, &site.heap::<RandomWalkMalloc>(1 << 20), 32).is_err());
+    let pool = site.heap::<RandomWalkMalloc>(1 << 20);
     let mut none = Shared {
         site,
         pool: &pool,
@@ -238,7 +237,7 @@ mod host {
                 };
                 let log2 = seed as u32 % 3;
                 let run = || {
-                    all_push::<WarpHeap>(&site, shape, log2);
+                    all_push::<RandomWalkMalloc>(&site, shape, log2);
                     if seed % 10 == 0 {
                         runs_out(&site, shape, log2);
                     }

@@ -11,7 +11,7 @@ use warpheap_container_kernels::string::{
 };
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
-use warpheap_rt::alloc::{RandomWalkMalloc, WarpHeap};
+use warpheap_rt::alloc::RandomWalkMalloc;
 use warpheap_rt::container::HeapString;
 
 /// An allocator that the kernels are compiled for.
@@ -208,8 +208,7 @@ fn everything(site: &Site) {
     } else {
         10
     };
-    like_strings::<WarpHeap>(site, cases);
-    like_strings::<RandomWalkMalloc>(site, cases / 4);
+    like_strings::<RandomWalkMalloc>(site, cases);
     runs_out(site);
 }
 

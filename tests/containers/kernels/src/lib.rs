@@ -1,5 +1,6 @@
 //! Kernels that use the containers of a heap from many lanes at once. What they promise does not depend on
-//! the allocator, so they are compiled for two that differ much, and for one that fails when it is told to.
+//! the allocator, so they are compiled for few: one that compilers take little time for, the default for maps, and one that
+//! fails when it is told to.
 #![cfg_attr(any(target_arch = "nvptx64", target_arch = "spirv"), no_std)]
 
 pub mod list;

@@ -71,7 +71,7 @@ fn removed(result: Result<Before, AllocError>) -> u32 {
 ///
 /// # Errors
 /// As `HeapHashMap::init`.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
 pub fn map_new<A: DeviceAlloc>(
     heap: Heap<A>,
     map: &mut [HeapHashMap<u32, u32>],
@@ -87,7 +87,7 @@ pub fn map_new<A: DeviceAlloc>(
 }
 
 /// Lane `i` inserts `keys[i]` with `values[i]` and writes to `results[i]` what came of it.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
 pub fn map_insert<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<u32, u32>,
@@ -102,7 +102,7 @@ pub fn map_insert<A: DeviceAlloc>(
 }
 
 /// Lane `i` looks for `keys[i]` and writes its value, or [`NONE`].
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
 pub fn map_get<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<u32, u32>,
@@ -116,7 +116,7 @@ pub fn map_get<A: DeviceAlloc>(
 }
 
 /// Lane `i` removes `keys[i]`.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
 pub fn map_remove<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<u32, u32>,
@@ -130,7 +130,7 @@ pub fn map_remove<A: DeviceAlloc>(
 }
 
 /// Lane `i` adds `amounts[i]` to `keys[i]`.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
 pub fn map_add<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<u32, u32>,
@@ -146,7 +146,7 @@ pub fn map_add<A: DeviceAlloc>(
 
 /// All lanes together write the pairs of the map to `pairs`, in any order, and their number to `found[0]`,
 /// which was zero. Before it does its part, lane `i` inserts `keys[i]`.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
 pub fn map_list<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<u32, u32>,
@@ -169,19 +169,19 @@ pub fn map_list<A: DeviceAlloc>(
 }
 
 /// All lanes together free removed keys.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
 pub fn map_tidy<A: DeviceAlloc>(heap: Heap<A>, map: HeapHashMap<u32, u32>) {
     map.tidy_part(heap, thread::index(), thread::count());
 }
 
 /// All lanes together take all keys out.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
 pub fn map_clear<A: DeviceAlloc>(heap: Heap<A>, map: HeapHashMap<u32, u32>) {
     map.free_part(heap, thread::index(), thread::count());
 }
 
 /// One lane frees everything.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
 pub fn map_free<A: DeviceAlloc>(heap: Heap<A>, map: &mut [HeapHashMap<u32, u32>]) {
     if thread::index() == 0 {
         let mut all = map[0];

@@ -30,7 +30,7 @@ pub struct QueueEvent {
 ///
 /// # Errors
 /// As `HeapQueue::new_in` and `HeapChunkQueue::new_in`.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn make_queues<A: DeviceAlloc>(
     heap: Heap<A>,
     log2: u32,
@@ -45,7 +45,7 @@ pub fn make_queues<A: DeviceAlloc>(
 }
 
 /// One lane tells how many elements are in the queues, tidies the second one up, and frees both if it is told so.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn tidy_queues<A: DeviceAlloc>(
     heap: Heap<A>,
     free: u32,
@@ -94,7 +94,7 @@ fn event(code: u32, pop: bool, value: [u32; 2], began: u32) -> QueueEvent {
 
 /// Lane `i` carries out the operations `ops[i * each ..]`, [`PUSH`] (of the operation's number) or [`POP`], `each` of them, on a
 /// bounded queue.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn use_queue<A: DeviceAlloc>(
     heap: Heap<A>,
     queue: HeapQueue<[u32; 2]>,
@@ -122,7 +122,7 @@ pub fn use_queue<A: DeviceAlloc>(
 }
 
 /// [`use_queue`] for one that grows.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn use_chunk_queue<A: DeviceAlloc>(
     heap: Heap<A>,
     queue: HeapChunkQueue<[u32; 2]>,

@@ -6,7 +6,7 @@ use warpheap_rt::device::*;
 ///
 /// # Errors
 /// As `HeapHashSet::insert`.
-#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn set_insert<A: DeviceAlloc>(
     heap: Heap<A>,
     set: HeapHashSet<[u32; 2]>,
@@ -24,7 +24,7 @@ pub fn set_insert<A: DeviceAlloc>(
 ///
 /// # Errors
 /// As `HeapHashSet::remove`.
-#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn set_ask<A: DeviceAlloc>(
     heap: Heap<A>,
     set: HeapHashSet<[u32; 2]>,
@@ -47,7 +47,7 @@ pub fn set_ask<A: DeviceAlloc>(
 ///
 /// # Errors
 /// As `HeapHashSet::init`.
-#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn set_own<A: DeviceAlloc>(
     heap: Heap<A>,
     set: &mut [HeapHashSet<[u32; 2]>],
@@ -76,7 +76,7 @@ pub fn set_own<A: DeviceAlloc>(
 ///
 /// # Errors
 /// As `HeapMultiMap::push`.
-#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn multi_push<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapMultiMap<u32, u32>,
@@ -91,7 +91,7 @@ pub fn multi_push<A: DeviceAlloc>(
 }
 
 /// Lane `i` writes number and sum of the values of `keys[i]`.
-#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn multi_sum<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapMultiMap<u32, u32>,
@@ -114,7 +114,7 @@ pub fn multi_sum<A: DeviceAlloc>(
 ///
 /// # Errors
 /// As `HeapMultiMap::init`.
-#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn multi_own<A: DeviceAlloc>(
     heap: Heap<A>,
     map: &mut [HeapMultiMap<u32, u32>],
@@ -144,7 +144,7 @@ pub fn multi_own<A: DeviceAlloc>(
 }
 
 /// One lane frees the root of `map[0]`.
-#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn multi_end<A: DeviceAlloc>(heap: Heap<A>, map: &mut [HeapMultiMap<u32, u32>]) {
     if thread::index() == 0 {
         let mut own = map[0];

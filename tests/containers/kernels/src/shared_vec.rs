@@ -10,7 +10,7 @@ pub const WRONG: u32 = 77;
 ///
 /// # Errors
 /// As `HeapSharedVec::new_in`.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn make_shared<A: DeviceAlloc>(
     heap: Heap<A>,
     log2: u32,
@@ -24,7 +24,7 @@ pub fn make_shared<A: DeviceAlloc>(
 
 /// Lane `i` appends `[i, k]` for each `k` below `each` that `codes[i * each + k]` says is pending; there it leaves 0
 /// or the error, and in `indices` where the element is.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn push_shared<A: DeviceAlloc>(
     heap: Heap<A>,
     vector: HeapSharedVec<[u32; 2]>,
@@ -49,7 +49,7 @@ pub fn push_shared<A: DeviceAlloc>(
 }
 
 /// Lane `i` reads element `i` into `found[i]`, and overwrites it with `value`; lane 0 tells the length.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn read_shared<A: DeviceAlloc>(
     heap: Heap<A>,
     vector: HeapSharedVec<[u32; 2]>,
@@ -71,7 +71,7 @@ pub fn read_shared<A: DeviceAlloc>(
 }
 
 /// One lane frees the vector.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn free_shared<A: DeviceAlloc>(heap: Heap<A>, vector: HeapSharedVec<[u32; 2]>) {
     if thread::index() == 0 {
         let mut vector = vector;

@@ -26,7 +26,7 @@ pub struct StringOp {
 }
 
 /// Lane `i` carries out `ops[i]` on string `i`; `codes[i]` is 0 or the error.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn edit_strings<A: DeviceAlloc>(
     heap: Heap<A>,
     strings: &mut [HeapString],
@@ -75,7 +75,7 @@ pub struct StringFacts {
 }
 
 /// Lane `i` compares string `i` with string `others[i]`, and reads its bytes, of which there is room for `room`.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn read_strings<A: DeviceAlloc>(
     heap: Heap<A>,
     strings: &[HeapString],

@@ -6,7 +6,7 @@ use warpheap_rt::device::*;
 ///
 /// # Errors
 /// As `HeapVec::push`.
-#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn fill_vectors<A: DeviceAlloc>(
     heap: Heap<A>,
     vectors: &mut [HeapVec<u32>],
