@@ -16,6 +16,11 @@ pub use warpheap_rt::api::host::{
     PoolStats, Prepared, RawBuffer, Usage,
 };
 
+pub use warpheap_rt::host::container::{
+    DeviceChunkQueue, DeviceHeapVec, DeviceList, DeviceQueue, DeviceSharedVec, DeviceString,
+    free_strings, free_vectors, read_strings, read_vectors,
+};
+
 use warpheap_rt::alloc::WarpHeap;
 use warpheap_rt::api::host;
 
