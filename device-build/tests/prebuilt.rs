@@ -242,7 +242,15 @@ fn a_crate_with_alloc_has_ptx_alone() {
     assert!(krate().uses_alloc() && krate().formats() == [Format::Ptx]);
 
     let folder = root.join("prebuilt");
-    prebuilt::write(&folder, &krate(), Format::Ptx, b"// text\n", "rustc x").expect("write");
+    prebuilt::write(
+        &folder,
+        &krate(),
+        Format::Ptx,
+        b"// text\n",
+        None,
+        "rustc x",
+    )
+    .expect("write");
     assert!(prebuilt::check(&folder, &krate()).expect("check").is_ok());
     let built = |formats: &[Format]| {
         let options = options(root).formats(formats.iter().copied());

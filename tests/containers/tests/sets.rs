@@ -5,7 +5,7 @@ use warpheap::{DeviceHashMap, DeviceVec, LaunchConfig, MapAlloc};
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
 use warpheap_rt::device::{
-    Gallatin, HeapHashSet, HeapMultiMap, OuroborosCVL, RandomWalkMalloc, ScatterAlloc,
+    Gallatin, HeapHashSet, HeapMultiMap, OuroborosCVL, RandomWalkMalloc, ScatterAlloc, WarpHeap,
 };
 
 /// A set of keys of two words that lanes bring twice.
@@ -178,7 +178,7 @@ fn everything(site: &Site) {
     sets(site);
     multi_maps(site);
     multi_maps_run_out(site);
-    owned::<RandomWalkMalloc>(site);
+    owned::<WarpHeap>(site);
     owned::<ScatterAlloc>(site);
 }
 
