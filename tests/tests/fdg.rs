@@ -275,8 +275,6 @@ macro_rules! on_gpus {
 on_gpus! {
     warp_heap_on_vulkan: WarpHeap vulkan "vulkan";
     warp_heap_on_cuda: WarpHeap cuda "cuda";
-    scatter_on_vulkan: ScatterAlloc vulkan "vulkan";
-    scatter_on_cuda: ScatterAlloc cuda "cuda";
 }
 
 /// One explored schedule: small warps, small super blocks, heaps that may be full.
