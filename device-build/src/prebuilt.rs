@@ -291,7 +291,7 @@ pub fn draft(
 /// or, stored without a draft, from these sources; whether it was so.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn renew(
     folder: &Path,
     krate: &DeviceCrate,
