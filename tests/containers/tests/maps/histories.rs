@@ -1,0 +1,184 @@
+//! Small histories of lanes at one or two keys, which some order has to explain.
+
+use super::world::World;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use std::collections::HashMap;
+use warpheap::{DeviceVec, LaunchConfig};
+use warpheap_container_kernels::maps::*;
+use warpheap_container_tests::Site;
+use warpheap_container_tests::history::{Timed, is_linear};
+use warpheap_rt::device::{AllocError, HeapHashMap, WarpHeap};
+
+const CONTENDED: u32 = 102;
+
+type State = HashMap<u32, u32>;
+
+/// What an action alone does to a map of `std`, and its result.
+pub fn step(state: &mut State, op: MapOp) -> u32 {
+    let old = state.get(&op.key).copied();
+    match op.kind {
+        INSERT => {
+            state.entry(op.key).or_insert(op.value);
+        }
+        SET => {
+            state.insert(op.key, op.value);
+        }
+        UPSERT => {
+            state.insert(
+                op.key,
+                old.map_or(op.value, |old| old.wrapping_mul(2).wrapping_add(op.value)),
+            );
+        }
+        ADD => {
+            state.insert(
+                op.key,
+                old.map_or(op.value, |old| old.wrapping_add(op.value)),
+            );
+        }
+        GET => return old.unwrap_or(NONE),
+        _ => {
+            state.remove(&op.key);
+            return old.is_some() as u32;
+        }
+    }
+    old.is_none() as u32
+}
+
+/// Small random programs of a few lanes on one or two keys, checked by trying all orders. Before them, each key may
+/// be there or have been removed. False if a lane gave up because another one stood still in the middle of
+/// an action, which schedules that are explored may do to it; what it wanted then did not happen.
+pub fn histories(site: &Site, seed: u64, shape: LaunchConfig, wide: bool) -> bool {
+    let mut dice = SmallRng::seed_from_u64(seed);
+    let world = World::<WarpHeap>::new(site, 1 << 20, 0);
+    let lanes = (shape.grid_dim * shape.block_dim) as usize;
+    let mut op = |kinds: &[u32]| MapOp {
+        kind: kinds[dice.random_range(0..kinds.len())],
+        key: dice.random_range(0..2),
+        also: 3,
+        value: dice.random_range(1..1000),
+    };
+    // One lane before, many at once, one lane after.
+    let before: Vec<MapOp> = (0..3).map(|_| op(&[INSERT, REMOVE])).collect();
+    let kinds: &[u32] = if wide {
+        &[INSERT, SET, UPSERT, GET, GET, REMOVE, REMOVE]
+    } else {
+        &[INSERT, SET, UPSERT, ADD, ADD, GET, GET, REMOVE, REMOVE]
+    };
+    let during: Vec<MapOp> = (0..lanes * 3).map(|_| op(kinds)).collect();
+    let what = format!("seed {seed}, {shape:?}");
+    let complete = is_explained(&world, &what, wide, shape, before, during);
+    if !wide {
+        world.free();
+    }
+    complete
+}
+
+/// One lane changes the value of a key while others remove it and insert it again: a change that comes late is seen
+/// in the new value or not at all. False as in [`histories`].
+pub fn late_change(site: &Site, seed: u64, kind: u32) -> bool {
+    let world = World::<WarpHeap>::new(site, 1 << 20, 0);
+    let op = |kind, value| MapOp {
+        kind,
+        key: 0,
+        also: 3,
+        value,
+    };
+    // Three lanes change, one removes, one inserts; each looks afterwards.
+    let mut during = [op(kind, 5), op(GET, 0)].repeat(3);
+    during.extend([op(REMOVE, 0), op(GET, 0), op(INSERT, 70), op(GET, 0)]);
+    let shape = LaunchConfig {
+        grid_dim: 5,
+        block_dim: 1,
+    };
+    let what = format!("seed {seed}, a late change of kind {kind}");
+    let complete = is_explained(&world, &what, false, shape, vec![op(INSERT, 100)], during);
+    world.free();
+    complete
+}
+
+/// Runs actions of one lane before, and of lanes of this shape, as many each; then asks for the values. Fails
+/// unless an order explains what they saw. False as in [`histories`].
+fn is_explained(
+    world: &World<WarpHeap>,
+    what: &str,
+    wide: bool,
+    shape: LaunchConfig,
+    before: Vec<MapOp>,
+    during: Vec<MapOp>,
+) -> bool {
+    let site = world.site;
+    let last = MapOp {
+        kind: GET,
+        key: 0,
+        also: 3,
+        value: 0,
+    };
+    let after = vec![last, MapOp { key: 1, ..last }];
+    let clock = DeviceVec::<u32>::zeroed(&site.device, 1).expect("a clock");
+    let one = LaunchConfig {
+        grid_dim: 1,
+        block_dim: 1,
+    };
+    let mut actions = Vec::new();
+    for (ops, shape) in [(before, one), (during, shape), (after, one)] {
+        let lanes = shape.grid_dim * shape.block_dim;
+        let each = ops.len() as u32 / lanes;
+        let starts: Vec<u32> = (0..=lanes).map(|lane| lane * each).collect();
+        let outcomes = DeviceVec::zeroed(&site.device, ops.len()).expect("outcomes");
+        let listed = DeviceVec::from_slice(&site.device, &ops).expect("ops");
+        let starts = world.vec(&starts);
+        let (kernels, pool) = (&site.kernels, &world.pool);
+        if wide {
+            let trie = world.map().trie();
+            // SAFETY: an empty map has no keys of any width, and this one is used with these alone.
+            let map = unsafe { HeapHashMap::with_root(trie.root(), trie.root_bits()) };
+            kernels.map_wide_histories(pool, shape, map, &listed, &starts, &clock, &outcomes)
+        } else {
+            kernels.map_histories(
+                pool,
+                shape,
+                world.map(),
+                &listed,
+                &starts,
+                &clock,
+                &outcomes,
+            )
+        }
+        .expect("the actions");
+        let outcomes = outcomes.to_vec().expect("outcomes");
+        actions.extend(ops.iter().zip(outcomes).map(|(&op, outcome)| Timed {
+            op,
+            begin: outcome.begin,
+            end: outcome.end,
+            result: outcome.result,
+        }));
+    }
+    let count = actions.len();
+    actions.retain(|action| action.result != CONTENDED);
+    // Who looked for a value in vain has no other way to say so.
+    let stats = world.pool.stats().expect("stats");
+    let looked = stats.failures[AllocError::Contended.code() as usize - 1];
+    let complete = actions.len() == count && looked == 0;
+    assert!(
+        looked > 0 || is_linear(&actions, &State::new(), &step),
+        "{what}: no order explains {actions:#?}"
+    );
+    complete
+}
+
+/// The shapes in which lanes of histories run: in one warp, in several, alone.
+pub const SHAPES: [LaunchConfig; 3] = [
+    LaunchConfig {
+        grid_dim: 1,
+        block_dim: 4,
+    },
+    LaunchConfig {
+        grid_dim: 2,
+        block_dim: 2,
+    },
+    LaunchConfig {
+        grid_dim: 3,
+        block_dim: 1,
+    },
+];
