@@ -3,13 +3,11 @@
 //! | module | what |
 //! |---|---|
 //! | [`calls`] | allocating in a heap on behalf of the host |
-//! | [`graph`] | building a graph of growing vectors, and PageRank over it |
 //! | [`maps`] | hash maps on behalf of the host |
 //! | [`selftest`] | whether a device computes right what everything else relies on |
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
 
 pub mod calls;
-pub mod graph;
 pub mod maps;
 pub mod selftest;
 

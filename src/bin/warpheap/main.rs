@@ -3,14 +3,18 @@
 //! | module | what |
 //! |---|---|
 //! | `args` | the options |
+//! | `allocators` | which allocators a command works with |
 //! | `graph` | `warpheap` and `warpheap graph`: a graph built inside kernels that allocate |
 //! | `bench` | `warpheap bench`: scenarios, tables, plots, comparisons |
+//! | `device` | the device of a report |
 //! | `doctor` | `warpheap doctor`: backends, devices, toolchains |
 //! | `error` | what can fail, with which exit code |
 //! | `progress`, `size`, `text` | bars, byte sizes, numbers and tables |
 
+mod allocators;
 mod args;
 mod bench;
+mod device;
 mod doctor;
 mod error;
 mod graph;

@@ -8,13 +8,7 @@
 
 use super::Gallatin;
 use super::geometry::{BEGUN_WORD, ENDED_WORD};
-use crate::arch;
 use warpheap_api::{HeapMemory, select};
-
-/// Looks at the moves on their way before a search that they spoiled begins anew.
-const SETTLES: u32 = 1024;
-/// Between two such looks, in nanoseconds.
-const PAUSE: u32 = 500;
 
 /// What a lane moves, and what it knows of others.
 #[derive(Clone, Copy)]
@@ -81,20 +75,6 @@ impl Gallatin {
         self.words.acquire();
         moves.since = self.words.load(BEGUN_WORD as usize);
         moves.still = ended == moves.since;
-    }
-
-    /// Waits for the moves that have begun to end, for a while: whoever makes one may stand still, as when
-    /// the device goes to other programs in between.
-    #[inline(always)]
-    pub(super) fn settle(self) {
-        let begun = self.words.load(BEGUN_WORD as usize);
-        let mut looks = 0;
-        while looks < SETTLES {
-            arch::pause(PAUSE);
-            let ended = self.words.load(ENDED_WORD as usize);
-            let over = (ended.wrapping_sub(begun) as i32) >= 0;
-            looks = select(over, SETTLES, looks + 1);
-        }
     }
 
     /// Whether nothing was on its way since, and no move of others began.

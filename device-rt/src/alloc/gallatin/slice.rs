@@ -240,9 +240,6 @@ impl Gallatin {
             );
             part.code = select(again, 0, why);
             search.sweeps += 1;
-            if again & (found == 0) {
-                self.settle();
-            }
             search.dry = false;
             search.fruitless = 0;
         }

@@ -3,7 +3,7 @@
 //! The kernel runs one lane per vertex of the batch, so no two lanes ever grow the same vector. This
 //! groups a batch by target vertex with a counting sort whose cost depends on the batch alone.
 
-use warpheap_kernels::graph::Segment;
+use warpheap_applications::graph::Segment;
 
 /// One batch, grouped. Reused from batch to batch.
 #[derive(Debug, Default)]

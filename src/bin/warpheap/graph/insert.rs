@@ -6,7 +6,7 @@ use super::run::{Context, Failed};
 use std::time::Instant;
 use warpheap::device::HeapVec;
 use warpheap::{DeviceError, DeviceVec, LaunchConfig, Pool, RawBuffer};
-use warpheap_kernels::graph::{GraphInsertEntry, Segment};
+use warpheap_applications::graph::{GraphInsertEntry, Segment};
 
 /// Inserts all edges and returns the number of batches.
 ///

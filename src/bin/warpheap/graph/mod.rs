@@ -26,12 +26,14 @@ pub mod rmat;
 mod run;
 mod show;
 
+use crate::allocators::{self as named, Allocator};
 use crate::args::{GraphArgs, JobArgs};
+use crate::device::DeviceReport;
 use crate::error::CliError;
 use crate::progress::Progress;
-use allocators::Allocator;
+use allocators::Job;
 use input::Reference;
-use report::{DeviceReport, LeftOut, Report, SCHEMA};
+use report::{LeftOut, Report, SCHEMA};
 use run::Context;
 use warpheap::Device;
 
@@ -40,7 +42,7 @@ use warpheap::Device;
 /// # Errors
 /// As [`one`].
 pub fn table(args: &JobArgs) -> Result<String, CliError> {
-    let allocators = allocators::named(&args.allocator, allocators::all())?;
+    let allocators = named::named(&args.allocator, &allocators::all(), "all")?;
     job(args, &allocators, || input::generated(args, false))
 }
 
@@ -49,18 +51,18 @@ pub fn table(args: &JobArgs) -> Result<String, CliError> {
 /// # Errors
 /// Options that make no sense, a bad file, a device that fails or answers wrongly.
 pub fn one(args: &GraphArgs) -> Result<String, CliError> {
-    let allocators = allocators::named(&args.job.allocator, vec![allocators::default()])?;
+    let allocators = named::named(&args.job.allocator, &allocators::all(), named::DEFAULT)?;
     job(&args.job, &allocators, || input::from_graph_args(args))
 }
 
 /// Opens the device before the graph is made: a wrong name should not wait for a large file.
 fn job(
     args: &JobArgs,
-    allocators: &[Allocator],
+    allocators: &[Allocator<Job>],
     graph: impl FnOnce() -> Result<Reference, CliError>,
 ) -> Result<String, CliError> {
     let device = Device::open_named(args.backend.as_deref(), args.device.as_deref())?;
-    let kernels = warpheap_kernels::load(&device)?;
+    let kernels = warpheap_applications::load(&device)?;
     let reference = graph()?;
     let context = Context {
         device: &device,
@@ -74,8 +76,8 @@ fn job(
     let mut runs = Vec::new();
     let mut left_out = Vec::new();
     for allocator in allocators {
-        match (allocator.fits)(context.demand) {
-            Ok(()) => runs.push((allocator.run)(&context)?),
+        match (allocator.job.fits)(context.demand) {
+            Ok(()) => runs.push((allocator.job.run)(&context)?),
             Err(error) if allocator.by_name => return Err(error),
             Err(error) => left_out.push(LeftOut {
                 allocator: allocator.name,
@@ -86,12 +88,7 @@ fn job(
     let info = device.info();
     let report = Report {
         schema: SCHEMA,
-        device: DeviceReport {
-            backend: info.backend.name().to_owned(),
-            name: info.name.clone(),
-            driver: info.driver.clone(),
-            warp_width: info.warp_width,
-        },
+        device: DeviceReport::from(info),
         graph: reference.report,
         runs,
         left_out,

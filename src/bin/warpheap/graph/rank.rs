@@ -6,7 +6,7 @@ use crate::error::CliError;
 use std::time::Instant;
 use warpheap::device::HeapVec;
 use warpheap::{DeviceError, DeviceVec, LaunchConfig, Pool, Prepared};
-use warpheap_kernels::graph::GraphRankEntry;
+use warpheap_applications::graph::GraphRankEntry;
 
 /// Lanes that share the work of what does not depend on the vectors, at most.
 const SHARE_LANES: u32 = 1 << 14;

@@ -1,5 +1,7 @@
 //! What a run is reported as: the JSON whose field names stay. `show` writes the same for people.
 
+use crate::device::DeviceReport;
+use crate::text::seconds;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -31,19 +33,6 @@ pub struct LeftOut {
     pub allocator: &'static str,
     /// Why.
     pub why: String,
-}
-
-/// The device of a report.
-#[derive(Debug, Clone, Serialize)]
-pub struct DeviceReport {
-    /// `host`, `cuda` or `vulkan`.
-    pub backend: String,
-    /// Name of the device.
-    pub name: String,
-    /// Driver and version.
-    pub driver: String,
-    /// Lanes of a warp.
-    pub warp_width: u32,
 }
 
 /// The graph of a report.
@@ -159,10 +148,6 @@ pub struct Top {
     pub rank: f32,
     /// Edges that enter it.
     pub in_degree: u32,
-}
-
-fn seconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(time.as_secs_f64())
 }
 
 /// The `count` vertices of highest rank, equal ranks in the order of their ids. `base` is added to ids.

@@ -12,8 +12,8 @@ use crate::progress::Progress;
 use std::time::{Duration, Instant};
 use warpheap::device::HeapVec;
 use warpheap::{Device, DeviceError, DeviceVec, KernelFailure, LaunchConfig, Pool, Prepared};
-use warpheap_kernels::Kernels;
-use warpheap_kernels::graph::{
+use warpheap_applications::Kernels;
+use warpheap_applications::graph::{
     GraphCollectEntry, GraphFreeEntry, GraphInsertEntry, GraphRankEntry,
 };
 

@@ -1,0 +1,10 @@
+//! The device kernels of the jobs on the command line.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`graph`] | building a graph of growing vectors, and PageRank over it |
+#![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
+
+pub mod graph;
+
+warpheap_rt::device_module!();

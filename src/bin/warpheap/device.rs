@@ -1,0 +1,28 @@
+//! The device of a report.
+
+use serde::Serialize;
+use warpheap::DeviceInfo;
+
+/// The device of a report.
+#[derive(Debug, Clone, Serialize)]
+pub struct DeviceReport {
+    /// `host`, `cuda` or `vulkan`.
+    pub backend: String,
+    /// Name of the device.
+    pub name: String,
+    /// Driver and version.
+    pub driver: String,
+    /// Lanes of a warp.
+    pub warp_width: u32,
+}
+
+impl From<&DeviceInfo> for DeviceReport {
+    fn from(info: &DeviceInfo) -> Self {
+        DeviceReport {
+            backend: info.backend.name().to_owned(),
+            name: info.name.clone(),
+            driver: info.driver.clone(),
+            warp_width: info.warp_width,
+        }
+    }
+}
