@@ -2,9 +2,15 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`csr`] | rebuilding compressed sparse rows, which [`rows`] are measured against |
 //! | [`graph`] | building a graph of growing vectors, and PageRank over it |
+//! | [`rows`] | a graph whose edges come and go |
+//! | [`scan`] | prefix sums |
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
 
+pub mod csr;
 pub mod graph;
+pub mod rows;
+pub mod scan;
 
 warpheap_rt::device_module!();

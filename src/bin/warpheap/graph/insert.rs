@@ -1,8 +1,9 @@
 //! Inserting the edges, batch by batch.
 
 use super::batch::Batch;
+use super::pool::Failed;
 use super::report::Phases;
-use super::run::{Context, Failed};
+use super::run::Context;
 use std::time::Instant;
 use warpheap::device::HeapVec;
 use warpheap::{DeviceError, DeviceVec, LaunchConfig, Pool, RawBuffer};

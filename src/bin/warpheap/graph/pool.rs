@@ -11,7 +11,7 @@ const STEP: u64 = 64 << 10;
 const ROOM: u64 = 32 << 20;
 
 /// The largest pool that this device can have.
-pub fn limit(info: &DeviceInfo) -> u64 {
+fn limit(info: &DeviceInfo) -> u64 {
     // What a 32-bit handle of 16-byte granules reaches.
     let reach = u64::from(u32::MAX) * 16;
     let memory = match info.memory_bytes {
@@ -52,15 +52,73 @@ fn round(bytes: u64) -> u64 {
 
 /// The sizes to try, one after the other, when the user leaves the choice: what should be enough, and
 /// more in case it is not.
-pub fn sizes<A: HostAlloc>(demand: &Demand, limit: u64) -> Vec<u64> {
+fn sizes<A: HostAlloc>(demand: &Demand, limit: u64) -> Vec<u64> {
     let enough = enough::<A>(demand);
     let mut sizes: Vec<u64> = [1, 2, 4].map(|times| (enough * times).min(limit)).into();
     sizes.dedup();
     sizes
 }
 
+/// Why a run with one size of pool came to nothing.
+pub enum Failed {
+    /// The heap could not serve a vector.
+    Full(Box<KernelFailure>),
+    /// The pool could not be had.
+    NoPool(DeviceError),
+    /// Anything else.
+    Other(CliError),
+}
+
+impl From<CliError> for Failed {
+    fn from(error: CliError) -> Self {
+        Failed::Other(error)
+    }
+}
+
+impl From<DeviceError> for Failed {
+    fn from(error: DeviceError) -> Self {
+        Failed::Other(error.into())
+    }
+}
+
+/// Does something with a pool of the size that the user named, or of sizes that should be enough until one is.
+///
+/// # Errors
+/// The pool is too small or cannot be had; what the attempt says.
+pub fn tried<A: HostAlloc, T>(
+    info: &DeviceInfo,
+    demand: &Demand,
+    asked: Option<u64>,
+    mut attempt: impl FnMut(u64) -> Result<T, Failed>,
+) -> Result<T, CliError> {
+    let limit = limit(info);
+    let sizes = match asked {
+        Some(bytes) => vec![bytes],
+        None => sizes::<A>(demand, limit),
+    };
+    let mut full = None;
+    for bytes in sizes {
+        match attempt(bytes) {
+            Ok(done) => return Ok(done),
+            Err(Failed::Full(failure)) => full = Some((bytes, failure)),
+            Err(Failed::Other(error)) => return Err(error),
+            Err(Failed::NoPool(error)) => {
+                // The size before it is what the device has: that it was too small says more.
+                let Some((bytes, failure)) = full else {
+                    return Err(refused::<A>(demand, asked, error));
+                };
+                return Err(too_small::<A>(demand, bytes, bytes, &failure));
+            }
+        }
+    }
+    Err(match full {
+        Some((bytes, failure)) => too_small::<A>(demand, bytes, limit, &failure),
+        None => CliError::Run(format!("{}: there is no pool to try", A::NAME)),
+    })
+}
+
 /// The error for a pool whose heap could not serve a vector.
-pub fn too_small<A: HostAlloc>(
+fn too_small<A: HostAlloc>(
     demand: &Demand,
     pool: u64,
     limit: u64,
@@ -82,7 +140,7 @@ pub fn too_small<A: HostAlloc>(
 }
 
 /// The error for a pool that could not be had. `asked` if the user named its size.
-pub fn refused<A: HostAlloc>(demand: &Demand, asked: Option<u64>, error: DeviceError) -> CliError {
+fn refused<A: HostAlloc>(demand: &Demand, asked: Option<u64>, error: DeviceError) -> CliError {
     let Some(bytes) = asked else {
         return CliError::Run(format!("{}: {error}", A::NAME));
     };

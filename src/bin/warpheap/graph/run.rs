@@ -4,6 +4,7 @@ use super::check::{self, Mismatch};
 use super::growth::Demand;
 use super::input::Reference;
 use super::insert::insert;
+use super::pool::Failed;
 use super::rank::rank;
 use super::report::{Phases, Run, top};
 use super::{pool, report};
@@ -11,7 +12,7 @@ use crate::error::CliError;
 use crate::progress::Progress;
 use std::time::{Duration, Instant};
 use warpheap::device::HeapVec;
-use warpheap::{Device, DeviceError, DeviceVec, KernelFailure, LaunchConfig, Pool, Prepared};
+use warpheap::{Device, DeviceError, DeviceVec, LaunchConfig, Pool, Prepared};
 use warpheap_applications::Kernels;
 use warpheap_applications::graph::{
     GraphCollectEntry, GraphFreeEntry, GraphInsertEntry, GraphRankEntry,
@@ -35,28 +36,6 @@ pub struct Context<'a> {
     pub progress: Progress,
 }
 
-/// Why a run with one size of pool came to nothing.
-pub enum Failed {
-    /// The heap could not serve a vector.
-    Full(Box<KernelFailure>),
-    /// The pool could not be had.
-    NoPool(DeviceError),
-    /// Anything else.
-    Other(CliError),
-}
-
-impl From<CliError> for Failed {
-    fn from(error: CliError) -> Self {
-        Failed::Other(error)
-    }
-}
-
-impl From<DeviceError> for Failed {
-    fn from(error: DeviceError) -> Self {
-        Failed::Other(error.into())
-    }
-}
-
 /// Runs the job with the allocator `A`.
 ///
 /// # Errors
@@ -65,30 +44,12 @@ pub fn run<A>(context: &Context<'_>) -> Result<Run, CliError>
 where
     A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
 {
-    let limit = pool::limit(context.device.info());
-    let sizes = match context.pool {
-        Some(bytes) => vec![bytes],
-        None => pool::sizes::<A>(context.demand, limit),
-    };
-    let mut full = None;
-    for bytes in sizes {
-        match attempt::<A>(context, bytes) {
-            Ok(run) => return Ok(run),
-            Err(Failed::Full(failure)) => full = Some((bytes, failure)),
-            Err(Failed::Other(error)) => return Err(error),
-            Err(Failed::NoPool(error)) => {
-                // The size before it is what the device has: that it was too small says more.
-                let Some((bytes, failure)) = full else {
-                    return Err(pool::refused::<A>(context.demand, context.pool, error));
-                };
-                return Err(pool::too_small::<A>(context.demand, bytes, bytes, &failure));
-            }
-        }
-    }
-    Err(match full {
-        Some((bytes, failure)) => pool::too_small::<A>(context.demand, bytes, limit, &failure),
-        None => CliError::Run(format!("{}: there is no pool to try", A::NAME)),
-    })
+    pool::tried::<A, Run>(
+        context.device.info(),
+        context.demand,
+        context.pool,
+        |bytes| attempt::<A>(context, bytes),
+    )
 }
 
 fn attempt<A>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>
