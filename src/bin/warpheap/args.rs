@@ -1,7 +1,8 @@
 //! The options of the command line.
 
 use super::bench::BenchArgs;
-use super::graph::rmat::MAX_SCALE;
+use super::graph::generate::Kind;
+use super::graph::generate::rmat::MAX_SCALE;
 use super::size;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -53,9 +54,42 @@ pub struct GraphArgs {
     /// Drop self loops and duplicate edges.
     #[arg(long)]
     pub simple: bool,
+    /// Options of a graph that changes.
+    #[command(flatten)]
+    pub changes: ChangeArgs,
     /// Options shared with the table.
     #[command(flatten)]
     pub job: JobArgs,
+}
+
+/// Options of a graph whose edges come and go.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "A graph that changes")]
+pub struct ChangeArgs {
+    /// Insert random edges in this many rounds, then delete them in as many; compare with compressed sparse rows
+    /// that are rebuilt. The graph is made simple.
+    #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub rounds: u32,
+    /// Edges of a round.
+    #[arg(long, value_name = "EDGES", default_value_t = 100_000, requires = "rounds",
+          value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
+    pub updates: u32,
+    /// Put the pressure on this many vertices instead of all.
+    #[arg(long, value_name = "VERTICES", requires = "rounds", value_parser = clap::value_parser!(u32).range(1..))]
+    pub focus: Option<u32>,
+    /// Count the triangles of the initial graph, which is made undirected.
+    #[arg(long)]
+    pub triangles: bool,
+    /// Draw the time of each round.
+    #[arg(long, value_name = "FILE.svg", requires = "rounds")]
+    pub plot: Option<PathBuf>,
+}
+
+impl ChangeArgs {
+    /// Whether the graph is to change, or its triangles to be counted.
+    pub fn asked(&self) -> bool {
+        self.rounds > 0 || self.triangles
+    }
 }
 
 /// Options of the graph job.
@@ -80,6 +114,9 @@ pub struct JobArgs {
     /// Seed of the generated graph.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Shape of the generated graph [default: rmat].
+    #[arg(long, value_enum)]
+    pub kind: Option<Kind>,
     /// Generate 2^SCALE vertices [default: 14].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SCALE)))]
     pub scale: Option<u32>,

@@ -16,6 +16,16 @@ pub struct DeviceReport {
     pub warp_width: u32,
 }
 
+impl DeviceReport {
+    /// The line that a report for people begins with.
+    pub fn line(&self) -> String {
+        format!(
+            "device    {}: {} ({}), warps of {}\n",
+            self.backend, self.name, self.driver, self.warp_width
+        )
+    }
+}
+
 impl From<&DeviceInfo> for DeviceReport {
     fn from(info: &DeviceInfo) -> Self {
         DeviceReport {

@@ -9,6 +9,7 @@
 //! | `device` | the device of a report |
 //! | `doctor` | `warpheap doctor`: backends, devices, toolchains |
 //! | `error` | what can fail, with which exit code |
+//! | `plot` | plots |
 //! | `progress`, `size`, `text` | bars, byte sizes, numbers and tables |
 
 mod allocators;
@@ -18,6 +19,7 @@ mod device;
 mod doctor;
 mod error;
 mod graph;
+mod plot;
 mod progress;
 mod size;
 mod text;

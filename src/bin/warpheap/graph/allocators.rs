@@ -1,5 +1,6 @@
 //! The job compiled for every allocator of the library.
 
+use super::changing;
 use super::growth::Demand;
 use super::pool;
 use super::report::Run;
@@ -16,6 +17,8 @@ pub struct Job {
     pub fits: fn(&Demand) -> Result<(), CliError>,
     /// Does it.
     pub run: fn(&Context<'_>) -> Result<Run, CliError>,
+    /// Does the one with changes.
+    pub change: fn(&changing::Context<'_>) -> Result<changing::Run, CliError>,
 }
 
 macro_rules! list {
@@ -27,6 +30,7 @@ macro_rules! list {
                 Job {
                     fits: pool::check_largest::<Counted<$allocator>>,
                     run: run::run::<Counted<$allocator>>,
+                    change: changing::run::<Counted<$allocator>>,
                 },
             )),*]
         }

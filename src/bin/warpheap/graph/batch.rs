@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn keeps_every_edge() {
-        let graph = super::super::rmat::Rmat {
+        let graph = crate::graph::generate::rmat::Rmat {
             scale: 8,
             edge_factor: 16,
             seed: 1,

@@ -60,6 +60,14 @@ pub enum Mismatch {
         /// What was counted.
         got: u64,
     },
+    /// Triangles.
+    #[error("{got} triangles were found instead of {expected}")]
+    Triangles {
+        /// As the CPU counts.
+        expected: u64,
+        /// As the device does.
+        got: u64,
+    },
     /// A rank is off by more than [`RANK_TOLERANCE`].
     #[error(
         "the ranks of the device are wrong: vertex {vertex} has {got:e} instead of {expected:e} \

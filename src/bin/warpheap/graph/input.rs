@@ -1,14 +1,14 @@
 //! The graph that the options ask for, and the CPU's answers to compare with.
 
 use super::edges::EdgeList;
+use super::generate::Wanted;
 use super::growth::Demand;
 use super::read::{self, ReadOptions};
 use super::reference::{InNeighbours, PageRank};
 use super::report::{GraphReport, Source};
-use super::rmat::Rmat;
 use crate::args::{GraphArgs, JobArgs};
 use crate::error::CliError;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A graph with everything that a run is measured against.
 pub struct Reference {
@@ -35,20 +35,27 @@ impl Reference {
     }
 }
 
-/// Scale of a generated graph when none is asked for: 2^14 vertices.
-const DEFAULT_SCALE: u32 = 14;
-/// Edges per vertex of a generated graph when none are asked for.
-const DEFAULT_EDGE_FACTOR: u32 = 16;
+/// Reads or generates the graph of `warpheap graph`.
+///
+/// # Errors
+/// As [`edges`]; `--simple` that leaves no edge.
+pub fn from_graph_args(args: &GraphArgs) -> Result<Reference, CliError> {
+    let (list, source, load) = edges(args)?;
+    finish(list, args.simple, source, load, &args.job)
+}
 
-/// Reads the graph of `warpheap graph`.
+/// The edges of the graph of `warpheap graph`, where they are from, and how long it took to get them.
 ///
 /// # Errors
 /// [`CliError::Usage`] for options that contradict each other, [`CliError::Input`] for a bad file.
-pub fn from_graph_args(args: &GraphArgs) -> Result<Reference, CliError> {
+pub fn edges(args: &GraphArgs) -> Result<(EdgeList, Source, Duration), CliError> {
+    let started = Instant::now();
     let Some(path) = &args.file else {
-        return generated(&args.job, args.simple);
+        let (list, source) = wanted(&args.job).generate()?;
+        return Ok((list, source, started.elapsed()));
     };
     for (given, name) in [
+        (args.job.kind.is_some(), "--kind"),
         (args.job.scale.is_some(), "--scale"),
         (args.job.edge_factor.is_some(), "--edge-factor"),
     ] {
@@ -59,14 +66,22 @@ pub fn from_graph_args(args: &GraphArgs) -> Result<Reference, CliError> {
             )));
         }
     }
-    let started = Instant::now();
     let options = ReadOptions {
         one_based: args.one_based,
         undirected: args.undirected,
     };
     let list = read::read(path, options)?;
     let file = path.display().to_string();
-    finish(list, args.simple, Source::File { file }, started, &args.job)
+    Ok((list, Source::File { file }, started.elapsed()))
+}
+
+fn wanted(job: &JobArgs) -> Wanted {
+    Wanted {
+        kind: job.kind.unwrap_or_default(),
+        scale: job.scale,
+        edge_factor: job.edge_factor,
+        seed: job.seed,
+    }
 }
 
 /// Generates the graph of the options.
@@ -74,34 +89,31 @@ pub fn from_graph_args(args: &GraphArgs) -> Result<Reference, CliError> {
 /// # Errors
 /// [`CliError::Usage`] if it would have too many edges.
 pub fn generated(job: &JobArgs, simple: bool) -> Result<Reference, CliError> {
-    let rmat = Rmat {
-        scale: job.scale.unwrap_or(DEFAULT_SCALE),
-        edge_factor: job.edge_factor.unwrap_or(DEFAULT_EDGE_FACTOR),
-        seed: job.seed,
-    };
-    if rmat.edges().is_none() {
-        return Err(CliError::Usage(format!(
-            "scale {} with edge factor {} makes {} edges; at most {} can be handled",
-            rmat.scale,
-            rmat.edge_factor,
-            u64::from(rmat.edge_factor) << rmat.scale,
-            u32::MAX
-        )));
-    }
-    let source = Source::Rmat {
-        scale: rmat.scale,
-        edge_factor: rmat.edge_factor,
-        seed: rmat.seed,
-    };
     let started = Instant::now();
-    finish(rmat.generate(), simple, source, started, job)
+    let (list, source) = wanted(job).generate()?;
+    finish(list, simple, source, started.elapsed(), job)
+}
+
+/// How a graph is described to the user.
+pub fn described(list: &EdgeList, source: Source, load: Duration) -> GraphReport {
+    let mut degrees = vec![0u32; list.vertices as usize];
+    for [_, target] in &list.edges {
+        degrees[*target as usize] += 1;
+    }
+    GraphReport {
+        source,
+        vertices: list.vertices,
+        edges: list.edges.len() as u64,
+        largest_in_degree: degrees.into_iter().max().unwrap_or(0),
+        load,
+    }
 }
 
 fn finish(
     mut list: EdgeList,
     simple: bool,
     source: Source,
-    started: Instant,
+    load: Duration,
     job: &JobArgs,
 ) -> Result<Reference, CliError> {
     if simple {
@@ -112,19 +124,11 @@ fn finish(
             ));
         }
     }
-    let load = started.elapsed();
     let rows = InNeighbours::new(&list);
     let out_degrees = list.out_degrees();
     let page_rank = PageRank::new(list.vertices);
     let ranks = page_rank.run(&rows, &out_degrees, job.iterations);
-    let degrees = (0..list.vertices).map(|vertex| rows.degree(vertex));
-    let report = GraphReport {
-        source,
-        vertices: list.vertices,
-        edges: list.edges.len() as u64,
-        largest_in_degree: degrees.max().unwrap_or(0),
-        load,
-    };
+    let report = described(&list, source, load);
     Ok(Reference {
         list,
         rows,

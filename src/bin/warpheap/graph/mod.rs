@@ -2,18 +2,21 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `edges`, `rmat`, `read` | graphs: what they are, generated ones, files |
+//! | `edges`, `generate`, `read` | graphs: what they are, generated ones, files |
 //! | `input`, `reference` | the graph that was asked for, and the CPU's answers |
 //! | `growth`, `pool` | what the vectors ask of a heap, and the pool that is enough |
 //! | `allocators` | which allocators there are |
 //! | `batch`, `insert`, `rank`, `run` | one run on a device |
+//! | `changing` | a graph whose edges come and go |
 //! | `check` | whether it is right |
 //! | `report`, `show` | what is printed |
 
 mod allocators;
 mod batch;
+mod changing;
 pub mod check;
 mod edges;
+pub mod generate;
 mod growth;
 mod input;
 mod insert;
@@ -22,7 +25,6 @@ mod rank;
 pub mod read;
 mod reference;
 mod report;
-pub mod rmat;
 mod run;
 mod show;
 
@@ -51,6 +53,9 @@ pub fn table(args: &JobArgs) -> Result<String, CliError> {
 /// # Errors
 /// Options that make no sense, a bad file, a device that fails or answers wrongly.
 pub fn one(args: &GraphArgs) -> Result<String, CliError> {
+    if args.changes.asked() {
+        return changing::job(args);
+    }
     let allocators = named::named(&args.job.allocator, &allocators::all(), named::DEFAULT)?;
     job(&args.job, &allocators, || input::from_graph_args(args))
 }

@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn ranks_sum_to_one() {
-        let list = super::super::rmat::Rmat {
+        let list = crate::graph::generate::rmat::Rmat {
             scale: 9,
             edge_factor: 4,
             seed: 3,

@@ -61,15 +61,43 @@ pub enum Source {
         /// Its name.
         file: String,
     },
-    /// Generated.
+    /// Generated: R-MAT.
     Rmat {
-        /// log2 of the number of vertices.
-        scale: u32,
+        /// Vertices and seed.
+        #[serde(flatten)]
+        size: Size,
         /// Edges per vertex.
         edge_factor: u32,
-        /// Seed.
-        seed: u64,
     },
+    /// Generated: roads.
+    Grid {
+        /// Vertices and seed.
+        #[serde(flatten)]
+        size: Size,
+    },
+    /// Generated: a triangulated plane.
+    Mesh {
+        /// Vertices and seed.
+        #[serde(flatten)]
+        size: Size,
+    },
+    /// Generated: a power law and one vertex that neighbours all.
+    Hub {
+        /// Vertices and seed.
+        #[serde(flatten)]
+        size: Size,
+        /// Edges per vertex.
+        edge_factor: u32,
+    },
+}
+
+/// What every generated graph has.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Size {
+    /// log2 of the number of vertices.
+    pub scale: u32,
+    /// Seed.
+    pub seed: u64,
 }
 
 /// One allocator's run.
@@ -204,9 +232,8 @@ pub(super) mod tests {
             },
             graph: GraphReport {
                 source: Source::Rmat {
-                    scale: 3,
+                    size: Size { scale: 3, seed: 9 },
                     edge_factor: 2,
-                    seed: 9,
                 },
                 vertices: 8,
                 edges: 16,

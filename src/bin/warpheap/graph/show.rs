@@ -3,7 +3,7 @@
 use super::report::{LeftOut, Report, Run, Source, Top};
 use crate::size;
 use crate::text::{grouped, table, time};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::time::Duration;
 
 impl Report {
@@ -28,23 +28,11 @@ impl Report {
     }
 
     fn head(&self) -> String {
-        let device = &self.device;
         let graph = &self.graph;
-        let source = match &graph.source {
-            Source::File { file } => file.clone(),
-            Source::Rmat {
-                scale,
-                edge_factor,
-                seed,
-            } => format!("R-MAT, scale {scale}, edge factor {edge_factor}, seed {seed}"),
-        };
         format!(
-            "device    {}: {} ({}), warps of {}\ngraph     {source}: {} vertices, {} edges, at most {} into one \
-             vertex\n",
-            device.backend,
-            device.name,
-            device.driver,
-            device.warp_width,
+            "{}graph     {}: {} vertices, {} edges, at most {} into one vertex\n",
+            self.device.line(),
+            graph.source,
             grouped(graph.vertices.into()),
             grouped(graph.edges),
             grouped(graph.largest_in_degree.into()),
@@ -84,6 +72,23 @@ impl Report {
             ]);
         }
         format!("\n{}", table(&rows))
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, size, edge_factor) = match self {
+            Source::File { file } => return f.write_str(file),
+            Source::Rmat { size, edge_factor } => ("R-MAT", size, Some(edge_factor)),
+            Source::Grid { size } => ("grid", size, None),
+            Source::Mesh { size } => ("mesh", size, None),
+            Source::Hub { size, edge_factor } => ("hub", size, Some(edge_factor)),
+        };
+        write!(f, "{kind}, scale {}", size.scale)?;
+        if let Some(edge_factor) = edge_factor {
+            write!(f, ", edge factor {edge_factor}")?;
+        }
+        write!(f, ", seed {}", size.seed)
     }
 }
 

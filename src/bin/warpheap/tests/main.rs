@@ -1,6 +1,7 @@
 //! Drives the built `warpheap` program as a user would, on the host backend.
 
 mod bench;
+mod changing;
 mod graph;
 mod input;
 mod usage;

@@ -5,7 +5,8 @@
 //! function of (seed, edge number) in integer arithmetic alone, so a graph is the same on every
 //! machine and with any number of threads.
 
-use super::edges::EdgeList;
+use super::{GOLDEN, mix};
+use crate::graph::edges::EdgeList;
 
 /// What to generate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,16 +98,6 @@ impl Rmat {
         }
         id
     }
-}
-
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-
-/// SplitMix64's finaliser: 64 well mixed bits of any 64.
-fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(GOLDEN);
-    z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ z >> 31
 }
 
 #[cfg(test)]

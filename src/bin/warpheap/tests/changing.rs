@@ -1,0 +1,161 @@
+//! The graph whose edges come and go.
+
+use super::{TempFile, warpheap, warpheap_with, warpheap_with_input};
+use serde_json::Value;
+
+const CHANGING: [&str; 9] = [
+    "graph",
+    "--scale",
+    "9",
+    "--rounds",
+    "2",
+    "--updates",
+    "3000",
+    "--triangles",
+    "--json",
+];
+
+fn host<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [&CHANGING[..], &["--backend", "host"], args].concat()
+}
+
+fn runs(json: &Value) -> Vec<Value> {
+    json["runs"].as_array().cloned().unwrap_or_default()
+}
+
+/// The answers are checked by the program itself; this is about which there are.
+#[test]
+fn every_allocator_changes_the_graph() {
+    let json = warpheap(&host(&["--allocator", "all"])).json();
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["graph"]["source"], "rmat");
+    assert!(json["triangles"].as_u64() > Some(10_000), "{json}");
+    assert!(json["inserted"].as_u64() > Some(5_000), "{json}");
+    assert!(
+        json["deleted"].as_u64() > json["inserted"].as_u64(),
+        "{json}"
+    );
+    assert_eq!(
+        json["rebuild"]["inserts_s"].as_array().map(Vec::len),
+        Some(2)
+    );
+    let runs = runs(&json);
+    assert!(runs.len() >= 16, "{json}");
+    let live = |run: &Value| {
+        let bytes = |phase: usize| run["footprint"][phase]["bytes_live"].as_u64().unwrap_or(0);
+        [0, 1, 2].map(bytes)
+    };
+    for run in &runs {
+        assert_eq!(run["mallocs"], run["frees"], "{run}");
+        assert_eq!(run["inserts"].as_array().map(Vec::len), Some(2), "{run}");
+        let [init, grown, shrunk] = live(run);
+        assert!(grown > init && shrunk < grown, "{run}");
+        assert_eq!(live(run), live(&runs[0]), "{run}");
+    }
+}
+
+#[test]
+fn kinds_and_pressure() {
+    for kind in ["rmat", "grid", "mesh", "hub"] {
+        for focus in ["3", "100000"] {
+            let json = warpheap(&host(&["--kind", kind, "--focus", focus])).json();
+            assert_eq!(json["graph"]["source"], kind);
+            assert_eq!(json["focus"].to_string(), focus);
+        }
+    }
+    // The cells of a mesh of 32 x 16 vertices, two triangles each.
+    let json = warpheap(&host(&["--kind", "mesh"])).json();
+    assert_eq!(json["triangles"], 2 * 31 * 15);
+}
+
+#[test]
+fn any_warp_width_and_schedule() {
+    for variables in [
+        [("WARPHEAP_WARP_WIDTH", "1"), ("WARPHEAP_SEED", "3")],
+        [("WARPHEAP_WARP_WIDTH", "4"), ("WARPHEAP_SEED", "4")],
+        [("WARPHEAP_WARP_WIDTH", "64"), ("WARPHEAP_SEED", "5")],
+    ] {
+        let args = [
+            "graph",
+            "--scale",
+            "6",
+            "--edge-factor",
+            "4",
+            "--rounds",
+            "1",
+            "--updates",
+            "200",
+            "--triangles",
+            "--json",
+            "--backend",
+            "host",
+        ];
+        let json = warpheap_with(&args, b"", &variables).json();
+        assert_eq!(runs(&json).len(), 1, "{json}");
+    }
+}
+
+#[test]
+fn triangles_of_a_file() {
+    // Two triangles that share a side, given in one direction, with a loop.
+    let args = ["graph", "-", "--triangles", "--json", "--backend", "host"];
+    let json = warpheap_with_input(&args, b"0 1\n1 2\n2 0\n2 3\n3 1\n1 1\n").json();
+    assert_eq!(json["triangles"], 2);
+    assert_eq!(json["graph"]["edges"], 10);
+    assert_eq!(json["inserted"], 0);
+}
+
+#[test]
+fn a_plot_is_drawn() {
+    let file = TempFile::new("rounds.svg", "");
+    warpheap(&host(&["--plot", file.path()])).json();
+    let svg = std::fs::read_to_string(file.path()).unwrap_or_default();
+    for word in ["<svg", "WarpHeap", "rebuilt sparse rows", "round"] {
+        assert!(svg.contains(word), "no {word} in {svg}");
+    }
+}
+
+#[test]
+fn mistakes_are_named() {
+    let missing = "/nowhere/at/all/plot.svg";
+    warpheap(&host(&["--plot", missing])).failed(2, &[missing, "plot"]);
+    warpheap(&host(&["--kind", "mesh", "--edge-factor", "3"])).failed(2, &["--edge-factor"]);
+    warpheap(&host(&["--allocator", "Bump", "--pool", "64K"])).failed(1, &["--pool "]);
+    let file = TempFile::new("edges.txt", "0 1\n");
+    let with_kind = ["graph", file.path(), "--kind", "grid", "--rounds", "1"];
+    warpheap(&with_kind).failed(2, &["--kind", file.path()]);
+    let unused = warpheap(&["graph", "--focus", "3"]);
+    assert_eq!(unused.code, Some(2));
+    assert!(unused.err.contains("--rounds"), "{}", unused.err);
+}
+
+/// The same on whatever Vulkan device there is.
+#[cfg(feature = "vulkan")]
+#[test]
+fn vulkan_counts_what_the_host_counts() {
+    let run = |backend| {
+        let args = [
+            "--backend",
+            backend,
+            "--allocator",
+            "WarpHeap,Bump,ScatterAlloc",
+        ];
+        warpheap(&[&CHANGING[..], &args].concat())
+    };
+    let vulkan = run("vulkan");
+    let required = std::env::var_os("WARPHEAP_REQUIRE_VULKAN").is_some_and(|v| v == "1");
+    if vulkan.code == Some(2) && !required {
+        eprintln!("SKIPPED: the changing graph on Vulkan: {}", vulkan.err);
+        return;
+    }
+    let (vulkan, host) = (vulkan.json(), run("host").json());
+    assert_eq!(vulkan["device"]["backend"], "vulkan");
+    for field in ["triangles", "inserted", "deleted"] {
+        assert_eq!(vulkan[field], host[field], "{field}");
+    }
+    for (vulkan, host) in runs(&vulkan).iter().zip(&runs(&host)) {
+        for field in ["allocator", "mallocs", "frees"] {
+            assert_eq!(vulkan[field], host[field], "{field}");
+        }
+    }
+}
