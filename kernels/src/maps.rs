@@ -5,7 +5,7 @@
 mod host;
 
 #[cfg(not(any(target_arch = "spirv", target_arch = "nvptx64")))]
-pub use host::{DeviceHashMap, MapAlloc};
+pub use host::{DeviceHashMap, DeviceHashSet, DeviceMultiMap, MapAlloc};
 
 use warpheap_rt::arch;
 use warpheap_rt::container::map::{Trie, TrieCursor, WordSource};

@@ -9,7 +9,7 @@ pub mod backends;
 mod device;
 
 pub use device::Device;
-pub use warpheap_kernels::maps::{DeviceHashMap, MapAlloc};
+pub use warpheap_kernels::maps::{DeviceHashMap, DeviceHashSet, DeviceMultiMap, MapAlloc};
 pub use warpheap_rt::api::host::{
     BackendKind, BlockSize, ClassUsage, DeviceBox, DeviceError, DeviceInfo, DeviceVec, HostAlloc,
     KernelFailure, KernelImage, KernelPanic, LaunchConfig, LaunchReport, Module, PlanError,

@@ -1,12 +1,10 @@
-//! Hash sets, hash maps with lists of values, and maps that the host owns.
+//! Hash sets, and hash maps with lists of values.
 
 use std::collections::{HashMap, HashSet};
-use warpheap::{DeviceHashMap, DeviceVec, LaunchConfig, MapAlloc};
+use warpheap::{DeviceVec, LaunchConfig};
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
-use warpheap_rt::device::{
-    Gallatin, HeapHashSet, HeapMultiMap, OuroborosCVL, RandomWalkMalloc, ScatterAlloc, WarpHeap,
-};
+use warpheap_rt::device::{HeapHashSet, HeapMultiMap, RandomWalkMalloc};
 
 /// A set of keys of two words that lanes bring twice.
 fn sets(site: &Site) {
@@ -139,47 +137,10 @@ fn multi_maps_run_out(site: &Site) {
     );
 }
 
-/// The host's own map: filled, read back and dropped, with words and more than words.
-fn owned<A: MapAlloc>(site: &Site) {
-    let pool = site.heap::<A>(8 << 20);
-    let count = if site.is_slow() { 2000u32 } else { 50_000 };
-    let pairs: Vec<([u32; 3], [u32; 2])> = (0..count).map(|i| ([i, i / 3, 7], [i, !i])).collect();
-    for root_bits in [0, 5, 10] {
-        let map = DeviceHashMap::<[u32; 3], [u32; 2], A>::new(&pool, root_bits).expect("a map");
-        assert!(map.to_vec().expect("nothing").is_empty());
-        map.fill(&[]).expect("fill");
-        map.fill(&pairs[..1000]).expect("fill");
-        map.fill(&pairs[500..]).expect("fill");
-        assert_eq!(map.to_vec().expect("pairs").len(), pairs.len());
-        assert_eq!(
-            map.to_map().expect("a map"),
-            pairs.iter().copied().collect()
-        );
-        drop(map);
-        assert_empty(&pool);
-    }
-    let words = DeviceHashMap::<u32, u32, A>::from_pairs(&pool, &[(1, 2), (3, 4)]).expect("a map");
-    words.fill(&[(3, 5)]).expect("fill");
-    assert_eq!(
-        words.to_map().expect("a map"),
-        HashMap::from([(1, 2), (3, 5)])
-    );
-    drop(words);
-    assert_empty(&pool);
-    // More than there is room for: an error, and nothing stays.
-    let pool = site.heap::<A>(256 << 10);
-    let pairs: Vec<(u32, [u32; 15])> = (0..20_000).map(|i| (i, [i; 15])).collect();
-    assert!(DeviceHashMap::<u32, [u32; 15], A>::from_pairs(&pool, &pairs).is_err());
-    assert!(DeviceHashMap::<u32, u32, A>::new(&pool, 99).is_err());
-    assert_empty(&pool);
-}
-
 fn everything(site: &Site) {
     sets(site);
     multi_maps(site);
     multi_maps_run_out(site);
-    owned::<WarpHeap>(site);
-    owned::<ScatterAlloc>(site);
 }
 
 mod host {
@@ -200,8 +161,6 @@ mod host {
     #[test]
     fn width_32() {
         everything(&Site::host(32));
-        owned::<Gallatin>(&Site::host(32));
-        owned::<OuroborosCVL>(&Site::host(32));
     }
     #[test]
     fn width_64() {

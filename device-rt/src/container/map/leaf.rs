@@ -16,6 +16,7 @@
 
 use super::slot::first_word;
 use super::words::WordSource;
+use crate::arch;
 use warpheap_api::{AllocError, HeapMemory};
 
 /// Whether a key was there before a call.
@@ -56,6 +57,17 @@ pub const VERSION: u32 = 4;
 
 /// How often a lane tries again where others change the same leaf.
 pub const MOST_ROUNDS: u32 = 1 << 16;
+
+/// Time for the lane that holds a lock to go on, in nanoseconds: it may be one of the same warp, whose code has parted.
+const PAUSE: u32 = 200;
+
+/// Lets a lane that holds the lock of this state go on, if there is one.
+#[inline(always)]
+pub fn give_way(seen: u32) {
+    if seen & LOCKED != 0 {
+        arch::pause(PAUSE);
+    }
+}
 
 /// Fills the block of a new leaf.
 #[inline(always)]
@@ -153,6 +165,7 @@ pub fn settle<M: HeapMemory, V: WordSource>(
         } else if seen & LOCKED == 0 {
             answer = (revive(memory, state, seen, first, value) as u32) * 2;
         }
+        give_way(seen);
     }
     if answer == 0 {
         return Err(AllocError::Contended);
@@ -181,6 +194,7 @@ pub fn remove<M: HeapMemory>(memory: M, leaf: u32) -> Result<Before, AllocError>
             let new = seen.wrapping_add(VERSION) & !PRESENT;
             answer = (memory.compare_exchange(state, seen, new) == seen) as u32 * 2;
         }
+        give_way(seen);
     }
     if answer == 0 {
         return Err(AllocError::Contended);

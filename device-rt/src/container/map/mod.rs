@@ -359,6 +359,7 @@ fn read_or<A: DeviceAlloc, V: HeapData>(
                 answer = 1;
             }
         }
+        leaf::give_way(before);
     }
     if answer == 0 {
         let code = AllocError::Contended.code() as usize;

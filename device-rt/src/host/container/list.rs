@@ -6,7 +6,7 @@ use crate::container::list::{
 };
 use crate::container::{HeapList, word_of};
 use std::marker::PhantomData;
-use warpheap_api::host::{DeviceError, HostAlloc, Pool};
+use warpheap_api::host::{DeviceError, HostAlloc, Pool, RawPool};
 use warpheap_api::{DevicePtr, HeapData};
 
 /// A [`HeapList`] in a heap, whose word is in the heap too, so that all lanes of a kernel can append to it.
@@ -43,11 +43,7 @@ impl<T: HeapData, A: HostAlloc> DeviceList<T, A> {
         let list = Self::new_in(pool)?;
         if !elements.is_empty() {
             let memory = &list.owner.memory;
-            let len = elements.len() as u32;
-            let capacity = len.max(FIRST_CAPACITY);
-            let mut header = [0; 4];
-            (header[CAPACITY], header[COUNT]) = (capacity, len);
-            let chunk = memory.block_with(chunk_layout::<T>(capacity), &header)?;
+            let chunk = empty_chunk::<T>(memory, elements.len() as u32)?;
             // From here on the list owns the chunk.
             memory.write(list.owner.word(), &[chunk])?;
             memory.write(element::<T>(word_of(chunk), 0), elements)?;
@@ -67,16 +63,7 @@ impl<T: HeapData, A: HostAlloc> DeviceList<T, A> {
     /// Errors of the device; [`DeviceError::BadHeap`] if the list was written over.
     pub fn to_vec(&self) -> Result<Vec<T>, DeviceError> {
         let memory = &self.owner.memory;
-        let mut elements = Vec::new();
-        for (chunk, _) in chunks::<T>(memory, memory.word(self.owner.word())?)?
-            .iter()
-            .rev()
-        {
-            let at = word_of(*chunk);
-            let count = memory.word(at + COUNT)?.min(memory.word(at + CAPACITY)?);
-            elements.extend(memory.read::<T>(element::<T>(at, 0), count)?);
-        }
-        Ok(elements)
+        elements(memory, memory.word(self.owner.word())?)
     }
 
     /// Number of elements.
@@ -101,6 +88,92 @@ impl<T: HeapData, A: HostAlloc> DeviceList<T, A> {
     pub fn is_empty(&self) -> Result<bool, DeviceError> {
         Ok(self.len()? == 0)
     }
+}
+
+/// Lists of these elements in the heap of `pool`, each in one chunk; nobody owns them.
+///
+/// # Errors
+/// As [`Pool::malloc`]; then nothing stays allocated.
+pub fn make_lists<T: HeapData>(
+    pool: &RawPool,
+    lists: &[&[T]],
+) -> Result<Vec<HeapList<T>>, DeviceError> {
+    let memory = Memory::over(pool);
+    let mut made = Vec::new();
+    for list in lists {
+        let chunk = match list.len() {
+            0 => Ok(0),
+            len => empty_chunk::<T>(&memory, len as u32),
+        };
+        let filled = chunk.and_then(|chunk| {
+            made.push(HeapList::from_head(chunk));
+            match chunk {
+                0 => Ok(()),
+                chunk => memory.write(element::<T>(word_of(chunk), 0), list),
+            }
+        });
+        if let Err(error) = filled {
+            // SAFETY: they were made here, and nobody knows them.
+            unsafe { free_lists(pool, &made) }?;
+            return Err(error);
+        }
+    }
+    Ok(made)
+}
+
+/// The elements of lists that lie in the heap of `pool`.
+///
+/// # Errors
+/// Errors of the device; [`DeviceError::BadHeap`] if a list was written over.
+pub fn read_lists<T: HeapData>(
+    pool: &RawPool,
+    lists: &[HeapList<T>],
+) -> Result<Vec<Vec<T>>, DeviceError> {
+    let memory = Memory::over(pool);
+    lists
+        .iter()
+        .map(|list| elements(&memory, list.word_at(0)))
+        .collect()
+}
+
+/// Frees the memory of lists in the heap of `pool`. What elements own is not freed. Each chunk is a request to
+/// the device: a kernel does it faster.
+///
+/// # Errors
+/// Errors of the device; then some are freed and some are not.
+///
+/// # Safety
+/// The lists are of this heap, and neither they nor copies of them are used afterwards.
+pub unsafe fn free_lists<T: HeapData>(
+    pool: &RawPool,
+    lists: &[HeapList<T>],
+) -> Result<(), DeviceError> {
+    let memory = Memory::over(pool);
+    for list in lists {
+        let chunks = chunks::<T>(&memory, list.word_at(0))?;
+        // SAFETY: the caller's promise: the list owns its chunks.
+        unsafe { memory.free(&chunks) }?;
+    }
+    Ok(())
+}
+
+/// A chunk for `len` elements that are yet to be written.
+fn empty_chunk<T: HeapData>(memory: &Memory, len: u32) -> Result<u32, DeviceError> {
+    let capacity = len.max(FIRST_CAPACITY);
+    let mut header = [0; 4];
+    (header[CAPACITY], header[COUNT]) = (capacity, len);
+    memory.block_with(chunk_layout::<T>(capacity), &header)
+}
+
+/// The elements of a list with this head: chunks in the order in which they were made.
+fn elements<T: HeapData>(memory: &Memory, head: u32) -> Result<Vec<T>, DeviceError> {
+    let mut elements = Vec::new();
+    for (chunk, _) in chunks::<T>(memory, head)?.iter().rev() {
+        let at = word_of(*chunk);
+        let count = memory.word(at + COUNT)?.min(memory.word(at + CAPACITY)?);
+        elements.extend(memory.read::<T>(element::<T>(at, 0), count)?);
+    }
+    Ok(elements)
 }
 
 /// The chunks of a list with this head.

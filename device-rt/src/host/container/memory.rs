@@ -19,9 +19,11 @@ pub(super) struct Memory {
 
 impl Memory {
     pub fn of<A: warpheap_api::host::HostAlloc>(pool: &Pool<A>) -> Self {
-        Memory {
-            pool: pool.raw().clone(),
-        }
+        Self::over(pool.raw())
+    }
+
+    pub fn over(pool: &RawPool) -> Self {
+        Memory { pool: pool.clone() }
     }
 
     /// Reads `number` values from word `word` on.

@@ -13,7 +13,7 @@ mod string;
 mod vec;
 
 pub use chunk_queue::DeviceChunkQueue;
-pub use list::DeviceList;
+pub use list::{DeviceList, free_lists, make_lists, read_lists};
 pub use queue::DeviceQueue;
 pub use shared_vec::DeviceSharedVec;
 pub use string::{DeviceString, free_strings, read_strings};

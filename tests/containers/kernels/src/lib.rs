@@ -5,6 +5,7 @@
 
 pub mod list;
 pub mod maps;
+pub mod nested;
 pub mod queue;
 pub mod sets;
 pub mod shared_vec;

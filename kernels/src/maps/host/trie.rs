@@ -1,10 +1,8 @@
-//! Hash maps in a heap that the host owns.
+//! Hash tries in a heap that the host owns, whatever their keys and values are.
 
-use super::{MapFillEntry, MapFreeEntry, MapReadEntry};
+use super::super::{MapFillEntry, MapFreeEntry, MapReadEntry};
 use crate::Kernels;
-use std::collections::HashMap;
 use std::fmt;
-use std::hash::Hash;
 use std::marker::PhantomData;
 use warpheap_rt::api::host::{
     Arg, BackendKind, DeviceError, DeviceVec, HeapArg, HostAlloc, HostEntry, IntoArg, LaunchConfig,
@@ -18,66 +16,67 @@ pub trait MapAlloc: HostAlloc + MapFillEntry + MapReadEntry + MapFreeEntry {}
 
 impl<A: HostAlloc + MapFillEntry + MapReadEntry + MapFreeEntry> MapAlloc for A {}
 
-/// A [`HeapHashMap`] that the host owns: it makes one in a heap, fills it, passes it to kernels
-/// ([`map`](Self::map)), reads it back and frees it when it is dropped.
-///
-/// What values own themselves, such as vectors, is not freed with it.
-pub struct DeviceHashMap<K: HeapData, V: HeapData, A: MapAlloc> {
+/// A trie that is freed when it is dropped.
+pub(super) struct OwnedTrie<A: MapAlloc> {
     kernels: Kernels,
     pool: RawPool,
-    map: HeapHashMap<K, V>,
+    trie: Trie,
+    key_words: u32,
+    value_words: u32,
     allocator: PhantomData<fn() -> A>,
 }
 
-impl<K: HeapData, V: HeapData, A: MapAlloc> DeviceHashMap<K, V, A> {
-    /// An empty map in the heap of `pool`, whose root has `2^root_bits` slots: about as many as there will be keys
-    /// make a flat table, fewer make one that is deeper and takes no memory ahead.
-    ///
-    /// # Errors
-    /// As [`Pool::malloc`]; a heap of more than 32 GiB has no maps.
-    pub fn new(pool: &Pool<A>, root_bits: u32) -> Result<Self, DeviceError> {
+impl<A: MapAlloc> OwnedTrie<A> {
+    /// An empty trie of keys and values of so many words.
+    pub fn new(
+        pool: &Pool<A>,
+        root_bits: u32,
+        [key_words, value_words]: [u32; 2],
+    ) -> Result<Self, DeviceError> {
         let kernels = crate::calls::kernels_of(&pool.raw().device)?;
         let layout = Trie::root_layout(root_bits);
         if pool.bytes() > 32 << 30 {
             return Err(pool.raw().refused(layout, AllocError::Unsupported));
         }
         let root = pool.malloc(layout)?.cast::<u32>();
-        let map = DeviceHashMap {
+        let this = OwnedTrie {
             kernels,
             pool: pool.raw().clone(),
-            // SAFETY: the root is a block of this layout, and is zeroed before anybody uses the map.
-            map: unsafe { HeapHashMap::with_root(root, root_bits) },
+            // SAFETY: the root is a block of this layout, and is zeroed before anybody uses the trie.
+            trie: unsafe { Trie::with_root(root, root_bits) },
+            key_words,
+            value_words,
             allocator: PhantomData,
         };
         let words = layout.size() as u64 / 4;
-        map.pool.buffer.fill(root.byte_offset(), words, 0)?;
-        Ok(map)
+        this.pool.buffer.fill(root.byte_offset(), words, 0)?;
+        Ok(this)
     }
 
-    /// A map of these pairs, with a root that fits their number; of pairs with the same key one stays.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new) and [`fill`](Self::fill).
-    pub fn from_pairs(pool: &Pool<A>, pairs: &[(K, V)]) -> Result<Self, DeviceError> {
-        let map = Self::new(pool, pairs.len().max(2).ilog2().min(24))?;
-        map.fill(pairs)?;
-        Ok(map)
+    /// The size of a root that fits so many keys.
+    pub fn root_bits(keys: usize) -> u32 {
+        keys.max(2).ilog2().min(24)
     }
 
-    /// Inserts pairs, overwriting the values of keys that are there; of pairs with the same key one stays.
-    ///
-    /// # Errors
-    /// [`DeviceError::Kernel`] if memory runs out: then some of them are in; errors of the device.
-    pub fn fill(&self, pairs: &[(K, V)]) -> Result<(), DeviceError> {
-        let count = self.numbered(pairs.len(), K::WORDS.max(V::WORDS))?;
+    /// The trie without its owner.
+    pub fn trie(&self) -> Trie {
+        self.trie
+    }
+
+    /// The pool that it lies in.
+    pub fn pool(&self) -> &RawPool {
+        &self.pool
+    }
+
+    /// Inserts `count` keys with their values, or overwrites those.
+    pub fn fill(&self, keys: &[u32], values: &[u32], count: usize) -> Result<(), DeviceError> {
+        let count = self.numbered(count)?;
         if count == 0 {
             return Ok(());
         }
         let device = &self.pool.device;
-        let keys: Vec<u32> = pairs.iter().flat_map(|pair| words_of(pair.0)).collect();
-        let values: Vec<u32> = pairs.iter().flat_map(|pair| words_of(pair.1)).collect();
-        let keys = DeviceVec::from_slice(device, &keys)?;
-        let values = DeviceVec::from_slice(device, &values)?;
+        let keys = DeviceVec::from_slice(device, keys)?;
+        let values = DeviceVec::from_slice(device, values)?;
         let entry = (
             <A as MapFillEntry>::ENTRY,
             <A as MapFillEntry>::HOST,
@@ -86,51 +85,34 @@ impl<K: HeapData, V: HeapData, A: MapAlloc> DeviceHashMap<K, V, A> {
         let args = [
             keys.arg(),
             values.arg(),
-            K::WORDS.into_arg(),
-            V::WORDS.into_arg(),
+            self.key_words.into_arg(),
+            self.value_words.into_arg(),
             count.into_arg(),
         ];
         // SAFETY: these are the parameters of map_fill behind the heap and the map.
         unsafe { self.run(entry, count, args.into()) }
     }
 
-    /// All pairs, in any order.
-    ///
-    /// # Errors
-    /// Errors of the device.
-    pub fn to_vec(&self) -> Result<Vec<(K, V)>, DeviceError> {
+    /// The words of all keys, and of their values in the same order.
+    pub fn read(&self) -> Result<[Vec<u32>; 2], DeviceError> {
         let device = &self.pool.device;
-        let found = self.read(&DeviceVec::new(device)?, &DeviceVec::new(device)?, 0)?;
-        let count = self.numbered(found as usize, K::WORDS.max(V::WORDS))?;
-        let keys = DeviceVec::uninit(device, (count * K::WORDS) as usize)?;
-        let values = DeviceVec::uninit(device, (count * V::WORDS) as usize)?;
-        self.read(&keys, &values, count)?;
-        let (keys, values) = (keys.to_vec()?, values.to_vec()?);
-        let pair = |i: u32| {
-            let key = value_of::<K>(&keys[(i * K::WORDS) as usize..]);
-            (key, value_of::<V>(&values[(i * V::WORDS) as usize..]))
-        };
-        Ok((0..count).map(pair).collect())
+        let found = self.read_into(&DeviceVec::new(device)?, &DeviceVec::new(device)?, 0)?;
+        let count = self.numbered(found as usize)?;
+        let keys = DeviceVec::uninit(device, (count * self.key_words) as usize)?;
+        let values = DeviceVec::uninit(device, (count * self.value_words) as usize)?;
+        self.read_into(&keys, &values, count)?;
+        Ok([keys.to_vec()?, values.to_vec()?])
     }
 
-    /// All pairs as a map of `std`.
-    ///
-    /// # Errors
-    /// Errors of the device.
-    pub fn to_map(&self) -> Result<HashMap<K, V>, DeviceError>
-    where
-        K: Eq + Hash,
-    {
-        Ok(self.to_vec()?.into_iter().collect())
-    }
-
-    /// The map as kernels use it: a scalar argument. It is valid for as long as this owner is.
-    pub fn map(&self) -> HeapHashMap<K, V> {
-        self.map
+    /// Makes all values zero.
+    pub fn forget_values(&self) -> Result<(), DeviceError> {
+        let [keys, values] = self.read()?;
+        let count = keys.len() / self.key_words.max(1) as usize;
+        self.fill(&keys, &vec![0; values.len()], count)
     }
 
     /// Writes as many pairs as there is room for; gives how many there are.
-    fn read(
+    fn read_into(
         &self,
         keys: &DeviceVec<u32>,
         values: &DeviceVec<u32>,
@@ -146,8 +128,8 @@ impl<K: HeapData, V: HeapData, A: MapAlloc> DeviceHashMap<K, V, A> {
             keys.arg(),
             values.arg(),
             found.arg(),
-            K::WORDS.into_arg(),
-            V::WORDS.into_arg(),
+            self.key_words.into_arg(),
+            self.value_words.into_arg(),
             room.into_arg(),
         ];
         // SAFETY: these are the parameters of map_read behind the heap and the map.
@@ -166,8 +148,8 @@ impl<K: HeapData, V: HeapData, A: MapAlloc> DeviceHashMap<K, V, A> {
     }
 
     /// A number of elements whose words have 32-bit indices.
-    fn numbered(&self, count: usize, words: u32) -> Result<u32, DeviceError> {
-        let room = u32::MAX / words.max(1);
+    fn numbered(&self, count: usize) -> Result<u32, DeviceError> {
+        let room = u32::MAX / self.key_words.max(self.value_words).max(1);
         match u32::try_from(count) {
             Ok(number) if number <= room => Ok(number),
             _ => Err(DeviceError::OutOfRange {
@@ -193,7 +175,7 @@ impl<K: HeapData, V: HeapData, A: MapAlloc> DeviceHashMap<K, V, A> {
             words: self.pool.words,
             params: self.pool.params,
         });
-        let mut all = vec![heap, self.map.trie().into_arg()];
+        let mut all = vec![heap, self.trie.into_arg()];
         all.extend(args);
         let module = self.kernels.module(entry.2).clone();
         let config = LaunchConfig::for_num_elems(lanes);
@@ -208,14 +190,18 @@ impl<K: HeapData, V: HeapData, A: MapAlloc> DeviceHashMap<K, V, A> {
             <A as MapFreeEntry>::HOST,
             <A as MapFreeEntry>::IMAGE,
         );
-        let trie = self.map.trie();
+        let trie = self.trie;
         let slots = 1 << trie.root_bits();
         // Many shares, then fewer for the nodes above those, in the end no more than the root has slots.
         let mut shares = self.lanes().max(slots).min(1 << 20);
         let mut on = true;
         while on {
             on = shares > slots;
-            let args = [K::WORDS.into_arg(), V::WORDS.into_arg(), shares.into_arg()];
+            let args = [
+                self.key_words.into_arg(),
+                self.value_words.into_arg(),
+                shares.into_arg(),
+            ];
             // SAFETY: these are the parameters of map_free behind the heap and the map.
             unsafe { self.run(entry, shares, args.into()) }?;
             shares = (shares / 8).max(slots.min(shares));
@@ -226,20 +212,7 @@ impl<K: HeapData, V: HeapData, A: MapAlloc> DeviceHashMap<K, V, A> {
     }
 }
 
-/// The words of a value.
-fn words_of<T: HeapData>(value: T) -> impl Iterator<Item = u32> {
-    (0..T::WORDS).map(move |i| value.word_at(i))
-}
-
-/// The value that begins `words`.
-fn value_of<T: HeapData>(words: &[u32]) -> T {
-    const { assert!(size_of::<T>() == T::WORDS as usize * 4) }
-    assert!(words.len() >= T::WORDS as usize);
-    // SAFETY: HeapData is valid for every bit pattern, and there are enough words.
-    unsafe { words.as_ptr().cast::<T>().read_unaligned() }
-}
-
-impl<K: HeapData, V: HeapData, A: MapAlloc> Drop for DeviceHashMap<K, V, A> {
+impl<A: MapAlloc> Drop for OwnedTrie<A> {
     fn drop(&mut self) {
         if let Err(error) = self.free() {
             tracing::warn!(%error, "a device hash map could not be freed in its heap");
@@ -247,11 +220,11 @@ impl<K: HeapData, V: HeapData, A: MapAlloc> Drop for DeviceHashMap<K, V, A> {
     }
 }
 
-impl<K: HeapData, V: HeapData, A: MapAlloc> fmt::Debug for DeviceHashMap<K, V, A> {
+impl<A: MapAlloc> fmt::Debug for OwnedTrie<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DeviceHashMap")
+        f.debug_struct("OwnedTrie")
             .field("allocator", &self.pool.allocator)
-            .field("map", &self.map.trie())
+            .field("trie", &self.trie)
             .finish()
     }
 }

@@ -1,0 +1,93 @@
+//! Maps from keys to lists of values, in a heap, that the host owns.
+
+use super::trie::{MapAlloc, OwnedTrie};
+use super::{values_of, words_of};
+use std::fmt;
+use std::marker::PhantomData;
+use warpheap_rt::api::host::{DeviceError, Pool};
+use warpheap_rt::device::*;
+use warpheap_rt::host::container::{free_lists, make_lists, read_lists};
+
+/// A [`HeapMultiMap`] that the host owns: it makes one in a heap, with lists or without, passes it to kernels, reads it
+/// back, and frees it with its lists when it is dropped. What values own themselves is not freed with it.
+///
+/// Lists are made, read and freed one by one, each with requests to the device: kernels do it faster.
+pub struct DeviceMultiMap<K: HeapData, T: HeapData, A: MapAlloc> {
+    trie: OwnedTrie<A>,
+    types: PhantomData<fn() -> (K, T)>,
+}
+
+impl<K: HeapData, T: HeapData, A: MapAlloc> DeviceMultiMap<K, T, A> {
+    /// An empty map; see [`DeviceHashMap::new`](super::DeviceHashMap::new).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn new(pool: &Pool<A>, root_bits: u32) -> Result<Self, DeviceError> {
+        Ok(DeviceMultiMap {
+            trie: OwnedTrie::new(pool, root_bits, [K::WORDS, HeapList::<T>::WORDS])?,
+            types: PhantomData,
+        })
+    }
+
+    /// A map of these keys, each of which is named once, with their values; keys without values are not there.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new) and [`Pool::malloc`]; errors of the device.
+    pub fn from_groups(pool: &Pool<A>, groups: &[(K, Vec<T>)]) -> Result<Self, DeviceError> {
+        let map = Self::new(pool, OwnedTrie::<A>::root_bits(groups.len()))?;
+        let groups = groups.iter().filter(|(_, values)| !values.is_empty());
+        let (keys, values): (Vec<K>, Vec<&[T]>) = groups
+            .map(|(key, values)| (*key, values.as_slice()))
+            .unzip();
+        let lists = make_lists(pool.raw(), &values)?;
+        let key_words: Vec<u32> = keys.iter().flat_map(|key| words_of(*key)).collect();
+        let list_words: Vec<u32> = lists.iter().flat_map(|list| words_of(*list)).collect();
+        if let Err(error) = map.trie.fill(&key_words, &list_words, keys.len()) {
+            // Lists that are in the map already go too, so nobody may look at them.
+            map.trie.forget_values()?;
+            // SAFETY: they were made here, and the map does not name them any more.
+            unsafe { free_lists(pool.raw(), &lists) }?;
+            return Err(error);
+        }
+        Ok(map)
+    }
+
+    /// All keys with their values, in any order.
+    ///
+    /// # Errors
+    /// Errors of the device; [`DeviceError::BadHeap`] if a list was written over.
+    pub fn to_vec(&self) -> Result<Vec<(K, Vec<T>)>, DeviceError> {
+        let [keys, lists] = self.trie.read()?;
+        let lists: Vec<HeapList<T>> = values_of(&lists).collect();
+        let pairs = values_of(&keys).zip(read_lists(self.trie.pool(), &lists)?);
+        Ok(pairs.filter(|(_, values)| !values.is_empty()).collect())
+    }
+
+    /// The map as kernels use it: a scalar argument. It is valid for as long as this owner is.
+    pub fn map(&self) -> HeapMultiMap<K, T> {
+        let trie = self.trie.trie();
+        // SAFETY: the root is this map's own, and holds keys and lists of these types alone.
+        unsafe { HeapMultiMap::with_root(trie.root(), trie.root_bits()) }
+    }
+
+    fn free_values(&self) -> Result<(), DeviceError> {
+        let [_, lists] = self.trie.read()?;
+        let lists: Vec<HeapList<T>> = values_of(&lists).collect();
+        // SAFETY: the map owns its lists, and nobody uses it any more.
+        unsafe { free_lists(self.trie.pool(), &lists) }
+    }
+}
+
+impl<K: HeapData, T: HeapData, A: MapAlloc> Drop for DeviceMultiMap<K, T, A> {
+    fn drop(&mut self) {
+        if let Err(error) = self.free_values() {
+            tracing::warn!(%error, "the lists of a device multimap could not be freed in its heap");
+        }
+    }
+}
+
+impl<K: HeapData, T: HeapData, A: MapAlloc> fmt::Debug for DeviceMultiMap<K, T, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DeviceMultiMap").field(&self.trie).finish()
+    }
+}

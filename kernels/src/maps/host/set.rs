@@ -1,0 +1,68 @@
+//! Hash sets in a heap that the host owns.
+
+use super::trie::{MapAlloc, OwnedTrie};
+use super::{values_of, words_of};
+use std::fmt;
+use std::marker::PhantomData;
+use warpheap_rt::api::host::{DeviceError, Pool};
+use warpheap_rt::device::*;
+
+/// A [`HeapHashSet`] that the host owns, as [`DeviceHashMap`](super::DeviceHashMap) a map.
+pub struct DeviceHashSet<K: HeapData, A: MapAlloc> {
+    trie: OwnedTrie<A>,
+    types: PhantomData<fn() -> K>,
+}
+
+impl<K: HeapData, A: MapAlloc> DeviceHashSet<K, A> {
+    /// An empty set; see [`DeviceHashMap::new`](super::DeviceHashMap::new).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn new(pool: &Pool<A>, root_bits: u32) -> Result<Self, DeviceError> {
+        Ok(DeviceHashSet {
+            trie: OwnedTrie::new(pool, root_bits, [K::WORDS, 0])?,
+            types: PhantomData,
+        })
+    }
+
+    /// A set of these keys, with a root that fits their number.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new) and [`fill`](Self::fill).
+    pub fn from_keys(pool: &Pool<A>, keys: &[K]) -> Result<Self, DeviceError> {
+        let set = Self::new(pool, OwnedTrie::<A>::root_bits(keys.len()))?;
+        set.fill(keys)?;
+        Ok(set)
+    }
+
+    /// Inserts keys.
+    ///
+    /// # Errors
+    /// [`DeviceError::Kernel`] if memory runs out: then some of them are in; errors of the device.
+    pub fn fill(&self, keys: &[K]) -> Result<(), DeviceError> {
+        let words: Vec<u32> = keys.iter().flat_map(|key| words_of(*key)).collect();
+        self.trie.fill(&words, &[], keys.len())
+    }
+
+    /// All keys, in any order.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn to_vec(&self) -> Result<Vec<K>, DeviceError> {
+        let [keys, _] = self.trie.read()?;
+        Ok(values_of(&keys).collect())
+    }
+
+    /// The set as kernels use it: a scalar argument. It is valid for as long as this owner is.
+    pub fn set(&self) -> HeapHashSet<K> {
+        let trie = self.trie.trie();
+        // SAFETY: the root is this set's own, and holds keys of this type alone.
+        unsafe { HeapHashSet::with_root(trie.root(), trie.root_bits()) }
+    }
+}
+
+impl<K: HeapData, A: MapAlloc> fmt::Debug for DeviceHashSet<K, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DeviceHashSet").field(&self.trie).finish()
+    }
+}

@@ -1,0 +1,165 @@
+//! Maps, sets and multimaps that the host owns: filled, read back, used by kernels, and dropped.
+
+use std::collections::HashMap;
+use warpheap::{
+    DeviceHashMap, DeviceHashSet, DeviceMultiMap, DeviceVec, LaunchConfig, MapAlloc, Pool,
+};
+use warpheap_container_tests::{Site, assert_empty};
+use warpheap_rt::device::{Gallatin, OuroborosCVL, RandomWalkMalloc, ScatterAlloc, WarpHeap};
+
+/// With words and more than words.
+fn maps<A: MapAlloc>(site: &Site) {
+    let pool = site.heap::<A>(8 << 20);
+    let count = if site.is_slow() { 2000u32 } else { 50_000 };
+    let pairs: Vec<([u32; 3], [u32; 2])> = (0..count).map(|i| ([i, i / 3, 7], [i, !i])).collect();
+    for root_bits in [0, 5, 10] {
+        let map = DeviceHashMap::<[u32; 3], [u32; 2], A>::new(&pool, root_bits).expect("a map");
+        assert!(map.to_vec().expect("nothing").is_empty());
+        map.fill(&[]).expect("fill");
+        map.fill(&pairs[..1000]).expect("fill");
+        map.fill(&pairs[500..]).expect("fill");
+        assert_eq!(map.to_vec().expect("pairs").len(), pairs.len());
+        assert_eq!(
+            map.to_map().expect("a map"),
+            pairs.iter().copied().collect()
+        );
+        drop(map);
+        assert_empty(&pool);
+    }
+    let words = DeviceHashMap::<u32, u32, A>::from_pairs(&pool, &[(1, 2), (3, 4)]).expect("a map");
+    words.fill(&[(3, 5)]).expect("fill");
+    assert_eq!(
+        words.to_map().expect("a map"),
+        HashMap::from([(1, 2), (3, 5)])
+    );
+    drop(words);
+    assert_empty(&pool);
+    // More than there is room for: an error, and nothing stays.
+    let pool = site.heap::<A>(256 << 10);
+    let pairs: Vec<(u32, [u32; 15])> = (0..20_000).map(|i| (i, [i; 15])).collect();
+    assert!(DeviceHashMap::<u32, [u32; 15], A>::from_pairs(&pool, &pairs).is_err());
+    assert!(DeviceHashMap::<u32, u32, A>::new(&pool, 99).is_err());
+    assert_empty(&pool);
+}
+
+/// Keys of two words, some of which a kernel brings.
+fn sets(site: &Site) {
+    let pool = site.heap::<RandomWalkMalloc>(4 << 20);
+    let keys: Vec<[u32; 2]> = (0..900).map(|i| [i / 2, 5]).collect();
+    let set = DeviceHashSet::from_keys(&pool, &keys).expect("a set");
+    assert_eq!(
+        sorted(set.to_vec().expect("keys")),
+        (0..450).map(|i| [i, 5]).collect::<Vec<_>>()
+    );
+    let more: Vec<[u32; 2]> = (400..500).map(|i| [i, 5]).collect();
+    let answers = DeviceVec::<u32>::zeroed(&site.device, more.len()).expect("answers");
+    let listed = DeviceVec::from_slice(&site.device, &more).expect("keys");
+    let all = LaunchConfig::for_num_elems(more.len() as u32);
+    let launch = site
+        .kernels
+        .set_insert(&pool, all, set.set(), &listed, &answers);
+    launch.expect("set_insert");
+    assert_eq!(answers.to_vec().expect("answers").iter().sum::<u32>(), 50);
+    set.fill(&[[7, 7]]).expect("fill");
+    assert_eq!(set.to_vec().expect("keys").len(), 501);
+    drop(set);
+    assert_empty(&pool);
+    assert!(DeviceHashSet::<u32, RandomWalkMalloc>::new(&pool, 99).is_err());
+}
+
+/// Lists of different lengths, to which a kernel appends.
+fn multi_maps(site: &Site) {
+    let pool = site.heap::<RandomWalkMalloc>(4 << 20);
+    let groups: Vec<(u32, Vec<u32>)> = (0..30).map(|key| (key, (0..key).collect())).collect();
+    let map = DeviceMultiMap::from_groups(&pool, &groups).expect("a map");
+    let read = |map: &DeviceMultiMap<u32, u32, RandomWalkMalloc>| {
+        let groups = map.to_vec().expect("groups").into_iter();
+        let mut groups: Vec<_> = groups.map(|(key, values)| (key, sorted(values))).collect();
+        groups.sort();
+        groups
+    };
+    // The first has no values, so it is not there.
+    assert_eq!(read(&map), groups[1..]);
+    let keys: Vec<u32> = (0..40).collect();
+    let keys = DeviceVec::from_slice(&site.device, &keys).expect("keys");
+    let lanes = LaunchConfig::for_num_elems(40);
+    let launch = site
+        .kernels
+        .multi_push(&pool, lanes, map.map(), &keys, &keys);
+    launch.expect("multi_push");
+    let of = |key: u32| {
+        (
+            key,
+            (0..=if key < 30 { key } else { 0 }).collect::<Vec<u32>>(),
+        )
+    };
+    let mut expected: Vec<_> = (0..30).map(of).collect();
+    expected.extend((30..40).map(|key| (key, vec![key])));
+    assert_eq!(read(&map), expected);
+    drop(map);
+    assert_empty(&pool);
+    out_of_memory(&pool, site);
+}
+
+/// A map that does not fit: an error, and nothing stays.
+fn out_of_memory(pool: &Pool<RandomWalkMalloc>, site: &Site) {
+    let small = site.heap::<RandomWalkMalloc>(256 << 10);
+    let large = |key: u32| (key, vec![[key; 8]; 40]);
+    let groups: Vec<(u32, Vec<[u32; 8]>)> = (0..400).map(large).collect();
+    assert!(DeviceMultiMap::from_groups(&small, &groups).is_err());
+    assert_empty(&small);
+    drop(DeviceMultiMap::from_groups(pool, &groups).expect("a map"));
+    assert_empty(pool);
+}
+
+fn sorted<T: Ord>(mut values: Vec<T>) -> Vec<T> {
+    values.sort();
+    values
+}
+
+fn everything(site: &Site) {
+    maps::<WarpHeap>(site);
+    maps::<ScatterAlloc>(site);
+    sets(site);
+    multi_maps(site);
+}
+
+mod host {
+    use super::*;
+
+    #[test]
+    fn at_every_width() {
+        for width in [1, 4, 8, 32, 64] {
+            everything(&Site::host(width));
+        }
+    }
+
+    #[test]
+    fn other_allocators() {
+        maps::<Gallatin>(&Site::host(32));
+        maps::<OuroborosCVL>(&Site::host(32));
+    }
+}
+
+mod vulkan {
+    use super::*;
+
+    #[test]
+    fn on_the_device() {
+        if let Some(site) = Site::vulkan() {
+            everything(&site);
+        }
+    }
+}
+
+#[cfg(feature = "cuda")]
+mod cuda {
+    use super::*;
+
+    #[test]
+    fn on_the_device() {
+        if let Some(site) = Site::cuda() {
+            everything(&site);
+        }
+    }
+}
