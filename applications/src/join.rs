@@ -64,7 +64,10 @@ pub const MATCH_WORDS: u32 = 2;
 /// Matches that a page of so many bytes holds.
 #[inline(always)]
 pub const fn matches_of_page(page_bytes: u32) -> u32 {
-    (page_bytes / 4).saturating_sub(PAGE_HEAD_WORDS) / MATCH_WORDS
+    if page_bytes < 4 * PAGE_HEAD_WORDS {
+        return 0;
+    }
+    (page_bytes / 4 - PAGE_HEAD_WORDS) / MATCH_WORDS
 }
 
 /// Counts the tuples of each partition: that of a key is its hash without the lower `shift` bits.
