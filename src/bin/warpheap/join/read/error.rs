@@ -58,7 +58,7 @@ pub enum LineError {
     #[error("this is not UTF-8 text: save the file as such")]
     NotUtf8,
     /// Not two columns.
-    #[error("{found} columns instead of two: write `key,payload`")]
+    #[error("expected two columns, `key,payload`, and found {found}")]
     Columns {
         /// How many there are.
         found: usize,

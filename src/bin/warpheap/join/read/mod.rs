@@ -54,12 +54,15 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Tuple>, TableError> {
                 why: error.to_string(),
             },
         })?;
-        let line = record.position().map_or(1, csv::Position::line);
         let wrong = |what| TableError::Line {
             file: file(),
-            line,
+            line: line(bytes, &record),
             what,
         };
+        // White space alone, as at the end of many files.
+        if record.len() == 1 && record.get(0).is_some_and(<[u8]>::is_empty) {
+            continue;
+        }
         let [key, payload] = columns(&record).map_err(wrong)?;
         if !(std::mem::take(&mut first) && is_head(key) && is_head(payload)) {
             if rows.len() >= MOST_ROWS as usize {
@@ -78,6 +81,16 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Tuple>, TableError> {
         true => Err(TableError::NoRows { file: file() }),
         false => Ok(rows),
     }
+}
+
+/// The number of the line where a record begins. The reader tells where it began to look for it: blank lines are
+/// before it.
+fn line(bytes: &[u8], record: &ByteRecord) -> u64 {
+    let begin = record.position().map_or(0, csv::Position::byte) as usize;
+    let (before, rest) = bytes.split_at(begin.min(bytes.len()));
+    let blank = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    let ends = before.iter().chain(blank).filter(|byte| **byte == b'\n');
+    ends.count() as u64 + 1
 }
 
 /// The two columns of a line as text.

@@ -23,7 +23,7 @@ fn two_columns_with_and_without_a_head() {
     assert_eq!(rows("1,10\n4294967295,0\n"), expected);
     assert_eq!(rows("key,payload\n1,10\n4294967295,0"), expected);
     assert_eq!(
-        rows("\u{FEFF}k, p\r\n 1 , 10\r\n\r\n4294967295,\"0\"\r\n"),
+        rows("\u{FEFF}k, p\r\n 1 , 10\r\n\r\n4294967295,\"0\"\r\n  \n"),
         expected
     );
 }
@@ -38,9 +38,18 @@ fn files_that_are_no_tables() {
 
 #[test]
 fn bad_lines_are_named() {
-    refused("1,2\n3\n", &["t.csv:2: ", "1 columns instead of two"]);
-    refused("1,2,3\n", &["t.csv:1: ", "3 columns instead of two"]);
-    refused("1,2\n\n3,x\n", &["t.csv:3: ", "payload `x` is no number"]);
+    refused(
+        "1,2\n3\n",
+        &["t.csv:2: ", "two columns, `key,payload`, and found 1"],
+    );
+    refused(
+        "1,2,3\n",
+        &["t.csv:1: ", "two columns, `key,payload`, and found 3"],
+    );
+    refused(
+        "1,2\n\n \n3,x\n",
+        &["t.csv:4: ", "payload `x` is no number"],
+    );
     refused(
         "1,2\nkey,payload\n",
         &["t.csv:2: ", "key `key` is no number"],

@@ -45,8 +45,14 @@ fn bad_files_are_named() {
         ("", &["is empty"][..]),
         ("key,payload\n", &["no rows"]),
         ("1,2\n3,x\n", &[":2: ", "payload `x`"]),
-        ("1,2\n3\n", &[":2: ", "1 columns instead of two"]),
-        ("1,2,3\n", &[":1: ", "3 columns instead of two"]),
+        (
+            "1,2\n3\n",
+            &[":2: ", "two columns, `key,payload`, and found 1"],
+        ),
+        (
+            "1,2,3\n",
+            &[":1: ", "two columns, `key,payload`, and found 3"],
+        ),
         ("4294967296,1\n", &[":1: ", "4294967296 is too large"]),
     ] {
         let bad = TempFile::new("bad.csv", contents);
