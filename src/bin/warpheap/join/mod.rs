@@ -32,6 +32,7 @@ use crate::device::DeviceReport;
 use crate::error::CliError;
 use crate::progress::Progress;
 use args::JoinArgs;
+use reference::Sorted;
 use report::{JoinReport, Report, SCHEMA};
 use run::Context;
 use shape::Shape;
@@ -54,11 +55,12 @@ pub fn run(args: &JoinArgs) -> Result<String, CliError> {
 
     let started = Instant::now();
     let (tables, source) = tables::of(args)?;
-    let matches = reference::count(&tables);
-    tables::check_matches(matches)?;
     let (left, right) = (tables.left.len() as u32, tables.right.len() as u32);
     check_rows(device.info(), left.max(right))?;
-    let expected = reference::join(&tables);
+    let sorted = Sorted::new(&tables);
+    let matches = sorted.count();
+    tables::check_matches(matches)?;
+    let expected = sorted.join();
     let load = started.elapsed();
 
     let shape = Shape::new(left, right, matches, args.per_lane, args.page);

@@ -39,32 +39,46 @@ fn meet(left: &[u64], right: &[u64], mut found: impl FnMut(&[u64], &[u64])) {
     }
 }
 
-/// The number of matches, without making them.
-pub fn count(tables: &Tables) -> u64 {
-    let mut count = 0;
-    let (left, right) = (sorted(&tables.left), sorted(&tables.right));
-    meet(&left, &right, |left, right| {
-        count += left.len() as u64 * right.len() as u64;
-    });
-    count
+/// Both tables in the order of their keys.
+pub struct Sorted {
+    left: Vec<u64>,
+    right: Vec<u64>,
 }
 
-/// All matches as [`number`]s, in order.
-pub fn join(tables: &Tables) -> Vec<u64> {
-    let mut matches = Vec::new();
-    let (left, right) = (sorted(&tables.left), sorted(&tables.right));
-    meet(&left, &right, |left, right| {
-        for build in left {
-            for probe in right {
-                matches.push(number(Match {
-                    build: *build as u32,
-                    probe: *probe as u32,
-                }));
-            }
+impl Sorted {
+    /// Sorts the rows of both tables.
+    pub fn new(tables: &Tables) -> Self {
+        Sorted {
+            left: sorted(&tables.left),
+            right: sorted(&tables.right),
         }
-    });
-    matches.sort_unstable();
-    matches
+    }
+
+    /// The number of matches, without making them.
+    pub fn count(&self) -> u64 {
+        let mut count = 0;
+        meet(&self.left, &self.right, |left, right| {
+            count += left.len() as u64 * right.len() as u64;
+        });
+        count
+    }
+
+    /// All matches as [`number`]s, in order.
+    pub fn join(&self) -> Vec<u64> {
+        let mut matches = Vec::new();
+        meet(&self.left, &self.right, |left, right| {
+            for build in left {
+                for probe in right {
+                    matches.push(number(Match {
+                        build: *build as u32,
+                        probe: *probe as u32,
+                    }));
+                }
+            }
+        });
+        matches.sort_unstable();
+        matches
+    }
 }
 
 #[cfg(test)]
@@ -90,8 +104,9 @@ mod tests {
             pair(3, 10),
             pair(4, 12),
         ];
-        assert_eq!(join(&tables), expected);
-        assert_eq!(count(&tables), 5);
+        let sorted = Sorted::new(&tables);
+        assert_eq!(sorted.join(), expected);
+        assert_eq!(sorted.count(), 5);
     }
 
     #[test]
@@ -100,6 +115,7 @@ mod tests {
             left: table(&[(1, 1)]),
             right: table(&[(2, 1)]),
         };
-        assert_eq!((count(&tables), join(&tables)), (0, Vec::new()));
+        let sorted = Sorted::new(&tables);
+        assert_eq!((sorted.count(), sorted.join()), (0, Vec::new()));
     }
 }

@@ -188,6 +188,18 @@ fn narrow_and_wide_warps_find_the_same() {
 }
 
 #[test]
+fn explored_schedules_find_the_same() {
+    // Few keys: many rows of both tables want the same words.
+    let rows = ["--rows", "300", "--matches", "100", "--rows-right", "70"];
+    let more = ["--page", "32", "--per-lane", "2", "--json"];
+    let args = host(&[&rows[..], &more].concat());
+    for seed in ["1", "2", "3", "4"] {
+        let json = warpheap_with(&args, b"", &[("WARPHEAP_SEED", seed)]).json();
+        assert_eq!(json["join"]["matches"], 7000);
+    }
+}
+
+#[test]
 fn help_names_every_option() {
     let help = warpheap(&["join", "--help"]);
     assert_eq!(help.code, Some(0));
