@@ -3,6 +3,7 @@
 use super::bench::BenchArgs;
 use super::graph::generate::Kind;
 use super::graph::generate::rmat::MAX_SCALE;
+use super::join::args::JoinArgs;
 use super::size;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -27,6 +28,8 @@ pub struct Cli {
 pub enum Command {
     /// Build a graph inside kernels that allocate, rank its vertices, and check both against the CPU.
     Graph(GraphArgs),
+    /// Join two tables by hashing inside kernels that get pages for what they find, and check it against the CPU.
+    Join(JoinArgs),
     /// Measure the allocators: times beside floors, utilisation, latency, and more; tables and plots.
     Bench(BenchArgs),
     /// Show backends, devices and toolchains, and what to do about each gap.

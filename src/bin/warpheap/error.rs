@@ -2,6 +2,8 @@
 
 use super::graph::check::Mismatch;
 use super::graph::read::ReadError;
+use super::join;
+use super::join::read::TableError;
 use std::process::ExitCode;
 use thiserror::Error;
 use warpheap::DeviceError;
@@ -17,6 +19,9 @@ pub enum CliError {
     /// A graph file that cannot be used. Exit code 2.
     #[error(transparent)]
     Input(#[from] ReadError),
+    /// The file of a table that cannot be used. Exit code 2.
+    #[error(transparent)]
+    Table(#[from] TableError),
     /// A device, a pool or a kernel failed. Exit code 1.
     #[error("{0}")]
     Run(String),
@@ -29,6 +34,16 @@ pub enum CliError {
         backend: String,
         /// What differs.
         mismatch: Mismatch,
+    },
+    /// The device's join is wrong. Exit code 1.
+    #[error("{allocator} on {backend}: {mismatch}")]
+    WrongJoin {
+        /// Allocator of the run.
+        allocator: &'static str,
+        /// Backend of the run.
+        backend: String,
+        /// What differs.
+        mismatch: join::check::Mismatch,
     },
     /// Memory was handed out that may not be, in a measurement. Exit code 1.
     #[error("memory was handed out that may not be: {0}")]
@@ -78,10 +93,11 @@ impl CliError {
     /// became slower.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            CliError::Usage(_) | CliError::Input(_) => ExitCode::from(2),
+            CliError::Usage(_) | CliError::Input(_) | CliError::Table(_) => ExitCode::from(2),
             CliError::Slower(_) => ExitCode::from(3),
             CliError::Run(_)
             | CliError::Wrong { .. }
+            | CliError::WrongJoin { .. }
             | CliError::Overlap(_)
             | CliError::Write(_) => ExitCode::from(1),
         }

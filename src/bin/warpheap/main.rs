@@ -1,10 +1,11 @@
-//! The `warpheap` command line: runs the graph job, measures, and looks at the machine.
+//! The `warpheap` command line: runs the graph job and the join, measures, and looks at the machine.
 //!
 //! | module | what |
 //! |---|---|
 //! | `args` | the options |
 //! | `allocators` | which allocators a command works with |
 //! | `graph` | `warpheap` and `warpheap graph`: a graph built inside kernels that allocate |
+//! | `join` | `warpheap join`: a hash join that writes its matches into pages of the heap |
 //! | `bench` | `warpheap bench`: scenarios, tables, plots, comparisons |
 //! | `device` | the device of a report |
 //! | `doctor` | `warpheap doctor`: backends, devices, toolchains |
@@ -20,6 +21,7 @@ mod doctor;
 mod error;
 mod graph;
 mod plot;
+mod join;
 mod progress;
 mod size;
 mod text;
@@ -64,6 +66,7 @@ fn run(cli: &Cli) -> Result<Done, CliError> {
     match &cli.command {
         None => graph::table(&cli.job).map(Done::from),
         Some(Command::Graph(args)) => graph::one(args).map(Done::from),
+        Some(Command::Join(args)) => join::run(args).map(Done::from),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Doctor { json }) => doctor::run(*json).map(Done::from),
     }

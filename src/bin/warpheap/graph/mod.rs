@@ -20,7 +20,7 @@ pub mod generate;
 mod growth;
 mod input;
 mod insert;
-mod pool;
+pub mod pool;
 mod rank;
 pub mod read;
 mod reference;

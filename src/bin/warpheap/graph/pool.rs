@@ -11,7 +11,7 @@ const STEP: u64 = 64 << 10;
 const ROOM: u64 = 32 << 20;
 
 /// The largest pool that this device can have.
-fn limit(info: &DeviceInfo) -> u64 {
+pub fn limit(info: &DeviceInfo) -> u64 {
     // What a 32-bit handle of 16-byte granules reaches.
     let reach = u64::from(u32::MAX) * 16;
     let memory = match info.memory_bytes {

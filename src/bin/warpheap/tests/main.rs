@@ -4,6 +4,7 @@ mod bench;
 mod changing;
 mod graph;
 mod input;
+mod join;
 mod usage;
 
 use std::io::Write;

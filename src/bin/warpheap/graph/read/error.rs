@@ -146,7 +146,7 @@ pub enum LineError {
 }
 
 /// The text as it can be shown in an error: control characters escaped, at most 80 characters.
-pub(super) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     const MOST: usize = 80;
     let mut shown = String::new();
     for (count, char) in text.chars().enumerate() {

@@ -10,7 +10,7 @@ mod matrix_market;
 use super::edges::EdgeList;
 use std::path::Path;
 
-pub use error::{LineError, ReadError};
+pub use error::{LineError, ReadError, shown};
 
 /// What a file does not say about itself.
 #[derive(Debug, Clone, Copy, Default)]

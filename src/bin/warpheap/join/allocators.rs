@@ -1,0 +1,36 @@
+//! The join compiled for every allocator of the library.
+
+use super::report::Run;
+use super::run::{self, Context};
+use crate::allocators::Allocator;
+use crate::error::CliError;
+use warpheap::api::DeviceAlloc;
+use warpheap::device::*;
+
+/// The join with one allocator.
+pub type Job = fn(&Context<'_>) -> Result<Run, CliError>;
+
+/// Those that someone gets who names none: the paper's, and the best of the others.
+pub const USUAL: [&str; 7] = [
+    DirectOutput::NAME,
+    RandomWalk::NAME,
+    RandomWalkBitmap::NAME,
+    CollaborativeWalk::NAME,
+    OuroborosPS::NAME,
+    Gallatin::NAME,
+    WarpHeap::NAME,
+];
+
+macro_rules! list {
+    ($($allocator:ident),* $(,)?) => {
+        /// Every allocator of the library, in its order.
+        pub fn all() -> Vec<Allocator<Job>> {
+            vec![$(Allocator::new(
+                <$allocator as DeviceAlloc>::NAME,
+                run::run::<$allocator> as Job,
+            )),*]
+        }
+    };
+}
+
+warpheap::rt::for_each_allocator!(list);

@@ -1,0 +1,63 @@
+use super::*;
+
+fn rows(text: &str) -> Vec<(u32, u32)> {
+    let rows = parse("t.csv", text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"));
+    rows.iter().map(|row| (row.key, row.payload)).collect()
+}
+
+#[track_caller]
+fn refused(bytes: impl AsRef<[u8]>, parts: &[&str]) {
+    let message = match parse("t.csv", bytes.as_ref()) {
+        Ok(rows) => panic!("read as {rows:?}"),
+        Err(error) => error.to_string(),
+    };
+    for part in parts {
+        assert!(message.contains(part), "no `{part}` in: {message}");
+    }
+    assert_eq!(message.lines().count(), 1, "{message}");
+}
+
+#[test]
+fn two_columns_with_and_without_a_head() {
+    let expected = [(1, 10), (4_294_967_295, 0)];
+    assert_eq!(rows("1,10\n4294967295,0\n"), expected);
+    assert_eq!(rows("key,payload\n1,10\n4294967295,0"), expected);
+    assert_eq!(
+        rows("\u{FEFF}k, p\r\n 1 , 10\r\n\r\n4294967295,\"0\"\r\n  \n"),
+        expected
+    );
+}
+
+#[test]
+fn files_that_are_no_tables() {
+    refused("", &["t.csv is empty"]);
+    refused(" \n\n", &["t.csv is empty"]);
+    refused("key,payload\n", &["no rows"]);
+    refused([0x1F, 0x8B, 8, 0], &["compressed", "gunzip"]);
+}
+
+#[test]
+fn bad_lines_are_named() {
+    refused(
+        "1,2\n3\n",
+        &["t.csv:2: ", "two columns, `key,payload`, and found 1"],
+    );
+    refused(
+        "1,2,3\n",
+        &["t.csv:1: ", "two columns, `key,payload`, and found 3"],
+    );
+    refused(
+        "1,2\n\n \n3,x\n",
+        &["t.csv:4: ", "payload `x` is no number"],
+    );
+    refused(
+        "1,2\nkey,payload\n",
+        &["t.csv:2: ", "key `key` is no number"],
+    );
+    refused("key,7\n", &["t.csv:1: ", "key `key` is no number"]);
+    refused("-1,2\n", &["t.csv:1: ", "key `-1` is no number"]);
+    refused("1,\n", &["t.csv:1: ", "payload `` is no number"]);
+    refused("4294967296,2\n", &["t.csv:1: ", "4294967296 is too large"]);
+    refused(b"1,2\n\xFF,3\n", &["t.csv:2: ", "UTF-8"]);
+    refused("1,\"a\nb\"\n", &["t.csv:1: ", "`a\\nb`"]);
+}

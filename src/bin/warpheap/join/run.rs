@@ -1,0 +1,179 @@
+//! One run of the join: one allocator on one device.
+
+use super::check::{self, Mismatch};
+use super::hashed::Hashed;
+use super::pool;
+use super::probe::{Joins, Output, Timed};
+use super::report::{Phases, Run};
+use super::shape::Shape;
+use crate::error::CliError;
+use crate::graph::pool::limit;
+use crate::progress::Progress;
+use std::time::{Duration, Instant};
+use warpheap::{Device, DeviceError, DeviceVec, KernelFailure, Pool};
+use warpheap_applications::Kernels;
+use warpheap_applications::join::Tuple;
+
+/// What a run works with.
+pub struct Context<'a> {
+    /// The device.
+    pub device: &'a Device,
+    /// The kernels, loaded on it.
+    pub kernels: &'a Kernels,
+    /// The table that is hashed.
+    pub left: &'a DeviceVec<Tuple>,
+    /// The table whose rows look for theirs.
+    pub right: &'a DeviceVec<Tuple>,
+    /// The CPU's matches, in order.
+    pub expected: &'a [u64],
+    /// How the join is laid out.
+    pub shape: Shape,
+    /// Bytes of the pool, if the user named them.
+    pub pool: Option<u64>,
+    /// How often the probe is done.
+    pub repeats: u32,
+    /// Where progress is shown.
+    pub progress: Progress,
+}
+
+/// Why a run with one size of pool came to nothing.
+enum Failed {
+    /// The heap could not serve a page.
+    Full(Box<KernelFailure>),
+    /// The pool could not be had.
+    NoPool(DeviceError),
+    /// Anything else.
+    Other(CliError),
+}
+
+impl From<CliError> for Failed {
+    fn from(error: CliError) -> Self {
+        Failed::Other(error)
+    }
+}
+
+impl From<DeviceError> for Failed {
+    fn from(error: DeviceError) -> Self {
+        Failed::Other(error.into())
+    }
+}
+
+/// Runs the join with the allocator `A`.
+///
+/// # Errors
+/// The pool is too small or cannot be had, the device fails, or its answer is wrong.
+pub fn run<A: Joins>(context: &Context<'_>) -> Result<Run, CliError> {
+    let shape = &context.shape;
+    let limit = limit(context.device.info());
+    let mut phases = Phases::default();
+    let hashed = Hashed::new(context, &mut phases)?;
+    let sizes = match context.pool {
+        Some(bytes) => vec![bytes],
+        None => pool::sizes::<A>(shape, limit),
+    };
+    let mut full = None;
+    for bytes in sizes {
+        match attempt::<A>(context, &hashed, bytes, phases) {
+            Ok(run) => return Ok(run),
+            Err(Failed::Full(failure)) => full = Some((bytes, failure)),
+            Err(Failed::Other(error)) => return Err(error),
+            Err(Failed::NoPool(error)) => {
+                // The size before it is what the device has: that it was too small says more.
+                let Some((bytes, failure)) = full else {
+                    return Err(pool::refused::<A>(shape, context.pool, error));
+                };
+                return Err(pool::too_small::<A>(shape, bytes, bytes, &failure));
+            }
+        }
+    }
+    Err(match full {
+        Some((bytes, failure)) => pool::too_small::<A>(shape, bytes, limit, &failure),
+        None => CliError::Run(format!("{}: there is no pool to try", A::NAME)),
+    })
+}
+
+fn attempt<A: Joins>(
+    context: &Context<'_>,
+    hashed: &Hashed,
+    bytes: u64,
+    mut phases: Phases,
+) -> Result<Run, Failed> {
+    let config = A::config(context.shape.page_bytes);
+    let mut pool: Pool<A> = context
+        .device
+        .reserve_with(bytes, &config)
+        .map_err(Failed::NoPool)?;
+    let label = format!("{}: probing", A::NAME);
+    let bar = context.progress.bar(label, context.repeats.into());
+    let (mut probes, mut frees) = (Vec::new(), Vec::new());
+    let mut pages = 0;
+    for round in 0..context.repeats {
+        if round > 0 && !A::CAPS.frees {
+            pool.reset()?;
+        }
+        let output = Output::new(context)?;
+        match output.probe(context, &pool, hashed) {
+            Ok(time) => probes.push(time),
+            Err(DeviceError::Kernel(failure)) => return Err(Failed::Full(failure)),
+            Err(error) => return Err(error.into()),
+        }
+        pages = check_output(context, &pool, &output, &mut phases)?;
+        frees.push(output.free(context, &pool)?);
+        if A::CAPS.frees {
+            check::emptied(&pool.stats()?).map_err(|mismatch| wrong::<A>(context, mismatch))?;
+        }
+        bar.advance(1);
+    }
+    let median = |times: &[Timed], of: fn(&Timed) -> Duration| {
+        let mut times: Vec<Duration> = times.iter().map(of).collect();
+        times.sort_unstable();
+        times.get(times.len() / 2).copied().unwrap_or_default()
+    };
+    phases.probe = median(&probes, |time| time.wall);
+    phases.probe_device = median(&probes, |time| time.device);
+    phases.free = median(&frees, |time| time.wall);
+    phases.free_device = median(&frees, |time| time.device);
+    let rows = context.right.len();
+    Ok(Run::new(
+        A::NAME,
+        pool.bytes(),
+        rows,
+        pages,
+        &context.shape,
+        phases,
+    ))
+}
+
+/// Compares what the probe left with the reference, and returns the number of pages.
+fn check_output<A: Joins>(
+    context: &Context<'_>,
+    pool: &Pool<A>,
+    output: &Output,
+    phases: &mut Phases,
+) -> Result<u64, CliError> {
+    let wrong = |mismatch| wrong::<A>(context, mismatch);
+    let lists = output.lists()?;
+    let sum = |of: fn((u32, u32)) -> u32| -> u64 {
+        let each = lists.iter().map(|list| of((list.count, list.matches)));
+        each.map(u64::from).sum()
+    };
+    let (pages, matches) = (sum(|list| list.0), sum(|list| list.1));
+    // Before matches are copied to as many places.
+    check::count(context.shape.matches, matches).map_err(wrong)?;
+    check::filled(pages, &pool.stats()?).map_err(wrong)?;
+    let started = Instant::now();
+    let found = output.collect(context, pool, &lists)?;
+    phases.collect = started.elapsed();
+    let started = Instant::now();
+    check::matches(context.expected, &found).map_err(wrong)?;
+    phases.check = started.elapsed();
+    Ok(pages)
+}
+
+fn wrong<A: Joins>(context: &Context<'_>, mismatch: Mismatch) -> CliError {
+    CliError::WrongJoin {
+        allocator: A::NAME,
+        backend: context.device.info().backend.to_string(),
+        mismatch,
+    }
+}
