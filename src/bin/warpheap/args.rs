@@ -2,6 +2,7 @@
 
 use super::bench::BenchArgs;
 use super::graph::rmat::MAX_SCALE;
+use super::kmer::args::KmerArgs;
 use super::size;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -26,6 +27,8 @@ pub struct Cli {
 pub enum Command {
     /// Build a graph inside kernels that allocate, rank its vertices, and check both against the CPU.
     Graph(GraphArgs),
+    /// Count the k-mers of DNA sequences in a hash map that grows on the device, and check them against the CPU.
+    Kmer(KmerArgs),
     /// Measure the allocators: times beside floors, utilisation, latency, and more; tables and plots.
     Bench(BenchArgs),
     /// Show backends, devices and toolchains, and what to do about each gap.

@@ -2,6 +2,7 @@
 
 use super::graph::check::Mismatch;
 use super::graph::read::ReadError;
+use super::kmer::read::FastaError;
 use std::process::ExitCode;
 use thiserror::Error;
 use warpheap::DeviceError;
@@ -17,6 +18,9 @@ pub enum CliError {
     /// A graph file that cannot be used. Exit code 2.
     #[error(transparent)]
     Input(#[from] ReadError),
+    /// A FASTA file that cannot be used. Exit code 2.
+    #[error(transparent)]
+    Fasta(#[from] FastaError),
     /// A device, a pool or a kernel failed. Exit code 1.
     #[error("{0}")]
     Run(String),
@@ -78,7 +82,7 @@ impl CliError {
     /// became slower.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            CliError::Usage(_) | CliError::Input(_) => ExitCode::from(2),
+            CliError::Usage(_) | CliError::Input(_) | CliError::Fasta(_) => ExitCode::from(2),
             CliError::Slower(_) => ExitCode::from(3),
             CliError::Run(_)
             | CliError::Wrong { .. }

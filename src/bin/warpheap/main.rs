@@ -6,6 +6,7 @@
 //! | `allocators` | which allocators a command works with |
 //! | `graph` | `warpheap` and `warpheap graph`: a graph built inside kernels that allocate |
 //! | `bench` | `warpheap bench`: scenarios, tables, plots, comparisons |
+//! | `kmer` | `warpheap kmer`: the k-mers of DNA sequences, counted in a hash map |
 //! | `device` | the device of a report |
 //! | `doctor` | `warpheap doctor`: backends, devices, toolchains |
 //! | `error` | what can fail, with which exit code |
@@ -18,6 +19,7 @@ mod device;
 mod doctor;
 mod error;
 mod graph;
+mod kmer;
 mod progress;
 mod size;
 mod text;
@@ -62,6 +64,7 @@ fn run(cli: &Cli) -> Result<Done, CliError> {
     match &cli.command {
         None => graph::table(&cli.job).map(Done::from),
         Some(Command::Graph(args)) => graph::one(args).map(Done::from),
+        Some(Command::Kmer(args)) => kmer::run(args).map(Done::from),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Doctor { json }) => doctor::run(*json).map(Done::from),
     }

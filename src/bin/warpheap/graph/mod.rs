@@ -17,7 +17,7 @@ mod edges;
 mod growth;
 mod input;
 mod insert;
-mod pool;
+pub mod pool;
 mod rank;
 pub mod read;
 mod reference;

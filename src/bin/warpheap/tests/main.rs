@@ -3,6 +3,7 @@
 mod bench;
 mod graph;
 mod input;
+mod kmer;
 mod usage;
 
 use std::io::Write;

@@ -18,6 +18,7 @@ fn help_names_every_option() {
         "--iterations",
         "--json",
         "graph",
+        "kmer",
         "bench",
         "doctor",
     ] {
