@@ -115,5 +115,5 @@ fn reversed(word: u32) -> u32 {
     let word = (word >> 2) & 0x3333_3333 | (word & 0x3333_3333) << 2;
     let word = (word >> 4) & 0x0f0f_0f0f | (word & 0x0f0f_0f0f) << 4;
     let word = (word >> 8) & 0x00ff_00ff | (word & 0x00ff_00ff) << 8;
-    word >> 16 | word << 16
+    word.rotate_left(16)
 }

@@ -58,7 +58,7 @@ fn run() -> Result<(), Box<dyn Error>> {
 
 /// How many trees of how many numbers.
 fn arguments() -> Result<(u32, u32), String> {
-    let mut numbers = vec![4096, 100];
+    let mut numbers = [4096, 100];
     for (at, text) in std::env::args().skip(1).enumerate() {
         let place = numbers
             .get_mut(at)
