@@ -3,7 +3,7 @@
 //! that are made up, without `K`, of 12 bases. `--features cuda` or `--features vulkan` for a GPU;
 //! `WARPHEAP_BACKEND=host` chooses another device.
 //!
-//! K-mers have 1 to 16 bases, which fit one 32-bit key. `warpheap kmer` counts longer ones, and more.
+//! K-mers have 1 to 16 bases, which fit one 32-bit key. `warpheap kmer` counts longer ones.
 
 mod sequences;
 

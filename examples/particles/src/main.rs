@@ -18,7 +18,7 @@ use warpheap_particles::{CELLS, Particle, Push};
 const MOST: u32 = 1 << 15;
 /// Time of a step.
 const STEP: f32 = 0.001;
-/// The neighbours of every so manieth step are checked.
+/// Steps from one whose neighbours are checked to the next.
 const CHECKED: u32 = 10;
 
 fn main() -> ExitCode {

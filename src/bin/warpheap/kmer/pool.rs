@@ -26,13 +26,14 @@ const LARGEST_ROOT: u32 = 24;
 pub struct Demand {
     /// Different k-mers.
     pub distinct: u64,
-    /// Bytes that the allocator takes for a leaf and for three quarters of a node: in a trie of random keys with eight slots
-    /// to a node there is a node for two keys at most, about.
+    /// Bytes that the allocator takes for a leaf and for three quarters of a node: in a trie of random
+    /// keys with eight slots to a node there is about one node for two keys.
     pub each: u64,
 }
 
 impl Demand {
-    /// The demand of so many k-mers, with blocks as large as the allocator makes them: some have pages of one size only.
+    /// The demand of so many k-mers, with blocks as large as the allocator makes them: some have pages
+    /// of one size only.
     pub fn new<A: HostAlloc>(device: &Device, distinct: u64) -> Self {
         let taken = || -> Result<[u64; 2], DeviceError> {
             let pool = device.reserve::<A>(PROBE)?;
@@ -53,8 +54,8 @@ impl Demand {
         Demand { distinct, each }
     }
 
-    /// The logarithm of the number of slots of the root: about as many as there are keys, unless the allocator has no block
-    /// as large.
+    /// The logarithm of the number of slots of the root: about as many as there are keys, unless the
+    /// allocator has no block as large.
     pub fn root_bits<A: HostAlloc>(self) -> u32 {
         let wanted = self.distinct.max(2).ilog2();
         let possible = (A::CAPS.max_size / 4).max(1).ilog2();
