@@ -5,6 +5,7 @@
 //! | [`csr`] | rebuilding compressed sparse rows, which [`rows`] are measured against |
 //! | [`graph`] | building a graph of growing vectors, and PageRank over it |
 //! | [`join`] | a hash join that writes what it finds into pages of the heap |
+//! | [`kmer`] | counting the k-mers of DNA sequences in a hash map |
 //! | [`rows`] | a graph whose edges come and go |
 //! | [`scan`] | prefix sums |
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
@@ -12,6 +13,7 @@
 pub mod csr;
 pub mod graph;
 pub mod join;
+pub mod kmer;
 pub mod rows;
 pub mod scan;
 

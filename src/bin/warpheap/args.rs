@@ -4,6 +4,7 @@ use super::bench::BenchArgs;
 use super::graph::generate::Kind;
 use super::graph::generate::rmat::MAX_SCALE;
 use super::join::args::JoinArgs;
+use super::kmer::args::KmerArgs;
 use super::size;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -30,6 +31,8 @@ pub enum Command {
     Graph(GraphArgs),
     /// Join two tables by hashing inside kernels that get pages for what they find, and check it against the CPU.
     Join(JoinArgs),
+    /// Count the k-mers of DNA sequences in a hash map that grows on the device, and check them against the CPU.
+    Kmer(KmerArgs),
     /// Measure the allocators: times beside floors, utilisation, latency, and more; tables and plots.
     Bench(BenchArgs),
     /// Show backends, devices and toolchains, and what to do about each gap.

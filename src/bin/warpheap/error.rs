@@ -4,6 +4,7 @@ use super::graph::check::Mismatch;
 use super::graph::read::ReadError;
 use super::join;
 use super::join::read::TableError;
+use super::kmer::read::FastaError;
 use std::process::ExitCode;
 use thiserror::Error;
 use warpheap::DeviceError;
@@ -22,6 +23,9 @@ pub enum CliError {
     /// The file of a table that cannot be used. Exit code 2.
     #[error(transparent)]
     Table(#[from] TableError),
+    /// A FASTA file that cannot be used. Exit code 2.
+    #[error(transparent)]
+    Fasta(#[from] FastaError),
     /// A device, a pool or a kernel failed. Exit code 1.
     #[error("{0}")]
     Run(String),
@@ -93,7 +97,9 @@ impl CliError {
     /// became slower.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            CliError::Usage(_) | CliError::Input(_) | CliError::Table(_) => ExitCode::from(2),
+            CliError::Usage(_) | CliError::Input(_) | CliError::Table(_) | CliError::Fasta(_) => {
+                ExitCode::from(2)
+            }
             CliError::Slower(_) => ExitCode::from(3),
             CliError::Run(_)
             | CliError::Wrong { .. }

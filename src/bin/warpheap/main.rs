@@ -7,6 +7,7 @@
 //! | `graph` | `warpheap` and `warpheap graph`: a graph built inside kernels that allocate |
 //! | `join` | `warpheap join`: a hash join that writes its matches into pages of the heap |
 //! | `bench` | `warpheap bench`: scenarios, tables, plots, comparisons |
+//! | `kmer` | `warpheap kmer`: the k-mers of DNA sequences, counted in a hash map |
 //! | `device` | the device of a report |
 //! | `doctor` | `warpheap doctor`: backends, devices, toolchains |
 //! | `error` | what can fail, with which exit code |
@@ -20,8 +21,9 @@ mod device;
 mod doctor;
 mod error;
 mod graph;
-mod plot;
 mod join;
+mod kmer;
+mod plot;
 mod progress;
 mod size;
 mod text;
@@ -67,6 +69,7 @@ fn run(cli: &Cli) -> Result<Done, CliError> {
         None => graph::table(&cli.job).map(Done::from),
         Some(Command::Graph(args)) => graph::one(args).map(Done::from),
         Some(Command::Join(args)) => join::run(args).map(Done::from),
+        Some(Command::Kmer(args)) => kmer::run(args).map(Done::from),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Doctor { json }) => doctor::run(*json).map(Done::from),
     }

@@ -5,6 +5,7 @@ mod changing;
 mod graph;
 mod input;
 mod join;
+mod kmer;
 mod usage;
 
 use std::io::Write;

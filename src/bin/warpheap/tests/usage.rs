@@ -19,6 +19,7 @@ fn help_names_every_option() {
         "--json",
         "graph",
         "join",
+        "kmer",
         "bench",
         "doctor",
     ] {

@@ -1,0 +1,58 @@
+//! The options of `kmer`.
+
+use crate::size;
+use clap::Args;
+use std::path::PathBuf;
+use warpheap_applications::kmer::LARGEST_K;
+
+/// The most bases: the bits of a base have 32-bit numbers, and the kernel looks a few words ahead.
+pub const MOST_BASES: u32 = u32::MAX - 64;
+
+/// Options of `kmer`.
+#[derive(Debug, Args)]
+pub struct KmerArgs {
+    /// FASTA file (`-`: standard input); reads of a random genome when left out.
+    ///
+    /// Small letters are as good as capital ones, U is T, and no k-mer goes across a letter that stands for
+    /// several bases.
+    pub file: Option<PathBuf>,
+    /// Bases of a k-mer.
+    #[arg(long, short, value_name = "BASES", default_value_t = 21,
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(LARGEST_K)))]
+    pub k: u32,
+    /// Count a k-mer and its reverse complement as one: the first of them in the alphabet.
+    #[arg(long)]
+    pub canonical: bool,
+    /// Generate this many bases [default: 1048576].
+    #[arg(long, value_name = "COUNT", conflicts_with = "file",
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_BASES)))]
+    pub bases: Option<u32>,
+    /// Seed of the generated sequences [default: 1].
+    #[arg(long, conflicts_with = "file")]
+    pub seed: Option<u64>,
+    /// Backend: host, cuda or vulkan [default: the best one present, or $WARPHEAP_BACKEND].
+    #[arg(long, value_name = "NAME")]
+    pub backend: Option<String>,
+    /// Device: its number or a part of its name, as `warpheap doctor` shows them.
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
+    /// Allocators, separated by commas, or `all` [default: WarpHeap].
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub allocator: Vec<String>,
+    /// Size of the heap, such as 64M or 2GiB [default: what the k-mers need].
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub pool: Option<u64>,
+    /// Places of the sequences that one launch looks at.
+    #[arg(long, value_name = "BASES", default_value_t = 1 << 20,
+          value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    pub batch: u32,
+    /// Show this many of the most frequent k-mers.
+    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    pub top: usize,
+    /// Draw how many k-mers there are of each frequency, as SVG.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,218 @@
+//! What a run is reported as: the JSON whose field names stay. `show` writes the same for people.
+
+use crate::device::DeviceReport;
+use crate::text::seconds;
+use serde::Serialize;
+use std::time::Duration;
+
+/// Version of the JSON: goes up when a field changes its name or meaning, not when one is added.
+pub const SCHEMA: u32 = 1;
+
+/// Everything that the command prints: one input, one device, a run per allocator.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Where it ran.
+    pub device: DeviceReport,
+    /// What was counted.
+    pub input: InputReport,
+    /// Bases of a k-mer.
+    pub k: u32,
+    /// Whether a k-mer and its reverse complement are one.
+    pub canonical: bool,
+    /// K-mers, all together.
+    pub total: u64,
+    /// Different k-mers.
+    pub distinct: u64,
+    /// The most frequent ones.
+    pub top: Vec<Top>,
+    /// How many there are of each frequency; those of no k-mer are left out.
+    pub spectrum: Vec<Frequency>,
+    /// One per allocator, in the order asked for.
+    pub runs: Vec<Run>,
+    /// Allocators of `all` that cannot hold the map.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// An allocator that cannot do the job.
+#[derive(Debug, Clone, Serialize)]
+pub struct LeftOut {
+    /// Its name.
+    pub allocator: &'static str,
+    /// Why.
+    pub why: String,
+}
+
+/// The sequences of a report.
+#[derive(Debug, Clone, Serialize)]
+pub struct InputReport {
+    /// Where they came from.
+    #[serde(flatten)]
+    pub source: Source,
+    /// Sequences.
+    pub records: u32,
+    /// Bases.
+    pub bases: u32,
+    /// Letters that stand for several bases.
+    pub unknown: u64,
+    /// Seconds to read or generate them.
+    #[serde(rename = "load_s", serialize_with = "seconds")]
+    pub load: Duration,
+}
+
+/// Where sequences came from.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "source", rename_all = "lowercase")]
+pub enum Source {
+    /// Read from a file.
+    File {
+        /// Its name.
+        file: String,
+    },
+    /// Generated.
+    Reads {
+        /// Seed.
+        seed: u64,
+    },
+}
+
+/// A frequent k-mer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Top {
+    /// Its bases.
+    pub kmer: String,
+    /// How often it comes.
+    pub count: u32,
+}
+
+/// How many k-mers come equally often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Frequency {
+    /// How often each of them comes.
+    pub count: u32,
+    /// How many they are.
+    pub kmers: u64,
+}
+
+/// One allocator's run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Run {
+    /// Name of the allocator.
+    pub allocator: &'static str,
+    /// Size of the heap in bytes.
+    pub pool_bytes: u64,
+    /// Logarithm of the number of slots of the map's root.
+    pub root_bits: u32,
+    /// Launches of the counting kernel.
+    pub batches: u32,
+    /// Bytes of keys and counts.
+    pub bytes_entries: u64,
+    /// Bytes of the map's blocks, as the allocator rounds them.
+    pub bytes_blocks: u64,
+    /// Bytes of the heap that are taken then, as the allocator rounds and reserves them.
+    pub bytes_used: u64,
+    /// `bytes_entries / bytes_used`.
+    pub utilisation: f64,
+    /// Millions of k-mers counted in a second, by the time on the device.
+    pub mkmers_per_s: f64,
+    /// Time per phase.
+    #[serde(flatten)]
+    pub phases: Phases,
+}
+
+/// Wall-clock time of the phases of a run, and the part of it that the device was running kernels.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Phases {
+    /// Copying the sequences to the device.
+    #[serde(rename = "upload_s", serialize_with = "seconds")]
+    pub upload: Duration,
+    /// Launching the counting kernel and waiting for it.
+    #[serde(rename = "count_s", serialize_with = "seconds")]
+    pub count: Duration,
+    /// Counting kernel, as the device timed it.
+    #[serde(rename = "count_device_s", serialize_with = "seconds")]
+    pub count_device: Duration,
+    /// Reading the map back.
+    #[serde(rename = "read_s", serialize_with = "seconds")]
+    pub read: Duration,
+    /// Freeing the map.
+    #[serde(rename = "free_s", serialize_with = "seconds")]
+    pub free: Duration,
+    /// Comparing with what the CPU counted.
+    #[serde(rename = "check_s", serialize_with = "seconds")]
+    pub check: Duration,
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A report of equal runs.
+    pub fn report(runs: usize) -> Report {
+        let run = Run {
+            allocator: "Bump",
+            pool_bytes: 1 << 20,
+            root_bits: 3,
+            batches: 2,
+            bytes_entries: 1000,
+            bytes_blocks: 1500,
+            bytes_used: 2000,
+            utilisation: 0.5,
+            mkmers_per_s: 12.5,
+            phases: Phases::default(),
+        };
+        Report {
+            schema: SCHEMA,
+            device: DeviceReport {
+                backend: "host".into(),
+                name: "emulator".into(),
+                driver: "1".into(),
+                warp_width: 32,
+            },
+            input: InputReport {
+                source: Source::Reads { seed: 9 },
+                records: 3,
+                bases: 4500,
+                unknown: 2,
+                load: Duration::from_millis(1500),
+            },
+            k: 3,
+            canonical: true,
+            total: 4000,
+            distinct: 32,
+            top: vec![Top {
+                kmer: "ACG".into(),
+                count: 1234,
+            }],
+            spectrum: vec![Frequency { count: 2, kmers: 7 }],
+            runs: vec![run; runs],
+            left_out: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn json_names_are_stable() {
+        let json = serde_json::to_value(report(1)).unwrap_or_default();
+        let keys = |value: &serde_json::Value| {
+            let names = value.as_object().map(|map| map.keys().cloned().collect());
+            names.map_or_else(String::new, |names: Vec<String>| names.join(" "))
+        };
+        assert_eq!(
+            keys(&json),
+            "canonical device distinct input k left_out runs schema spectrum top total"
+        );
+        assert_eq!(
+            keys(&json["input"]),
+            "bases load_s records seed source unknown"
+        );
+        assert_eq!(json["input"]["source"], "reads");
+        assert_eq!(
+            keys(&json["runs"][0]),
+            "allocator batches bytes_blocks bytes_entries bytes_used check_s count_device_s count_s free_s \
+             mkmers_per_s pool_bytes read_s root_bits upload_s utilisation"
+        );
+        assert_eq!(keys(&json["top"][0]), "count kmer");
+        assert_eq!(keys(&json["spectrum"][0]), "count kmers");
+    }
+}
