@@ -1,4 +1,4 @@
-//! How fast a hash map takes and finds keys: into a root of 16 slots, from which it grows, and into one with a slot
+//! How fast a hash map takes and finds keys: into roots of few slots, from which it grows, and into one with a slot
 //! for every key. `map_rate [log2 of the number of keys]`.
 
 use std::process::ExitCode;
@@ -27,7 +27,11 @@ fn run(bits: u32) -> Result<(), DeviceError> {
     println!("{}: 2^{bits} keys, Mops/s", device.info().name);
     println!("allocator     root    insert      find");
     let kernels = warpheap_container_kernels::load(&device)?;
-    for root_bits in [4, bits.min(24)] {
+    for root_bits in [4, 10, 16]
+        .into_iter()
+        .filter(|root| *root < bits)
+        .chain([bits.min(24)])
+    {
         rate::<WarpHeap>(&device, &kernels, bits, root_bits)?;
     }
     Ok(())
