@@ -1,25 +1,11 @@
 //! The rebuild that graphs of rows are measured against: a batch of edges merged into compressed sparse rows by writing all
 //! of them anew. No heap.
 
+use crate::search::lower_bound;
 use warpheap_rt::device::*;
 
 /// Edges that one lane copies.
 pub const COPIED: u32 = 8;
-
-/// The first index of `begin..end` whose value is not less than `value`; `end` if there is none.
-#[inline(always)]
-fn lower_bound(values: &[u32], begin: u32, end: u32, value: u32) -> u32 {
-    let (mut low, mut high) = (begin, end);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if values[middle as usize] < value {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
-}
 
 /// Lane `j` finds edge `j` of the batch among the edges of its vertex: `places[j]` is its index in `old` or where it
 /// would be; `counts[j]` is 1 if it changes something, as in `rows_find`.

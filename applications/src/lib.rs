@@ -16,5 +16,6 @@ pub mod join;
 pub mod kmer;
 pub mod rows;
 pub mod scan;
+mod search;
 
 warpheap_rt::device_module!();

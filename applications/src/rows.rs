@@ -12,6 +12,7 @@
 //! 5. [`rows_settle`]: one lane for each row frees the array that was left.
 
 use crate::graph::Segment;
+use crate::search::lower_bound;
 use warpheap_rt::device::*;
 
 /// Elements of a tile: what a team of lanes copies.
@@ -63,22 +64,7 @@ pub fn capacity(len: u32) -> u32 {
     if len == 0 { 0 } else { capacity }
 }
 
-/// The first index of `begin..end` whose value is not less than `value`; `end` if there is none.
-#[inline(always)]
-fn lower_bound(values: &[u32], begin: u32, end: u32, value: u32) -> u32 {
-    let (mut low, mut high) = (begin, end);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if values[middle as usize] < value {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
-}
-
-/// The same in an array of the heap, of its first `len` elements.
+/// The first index of an array of the heap whose element is not less than `value`; `len` if there is none.
 #[inline(always)]
 fn place_in<A: DeviceAlloc>(heap: Heap<A>, array: DevicePtr<u32>, len: u32, value: u32) -> u32 {
     let (mut low, mut high) = (0, len);
