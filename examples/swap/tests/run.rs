@@ -1,45 +1,17 @@
 //! The program does what it says, on every backend that is compiled in and present.
 
-use std::process::{Command, Output};
-use warpheap::BackendKind;
-use warpheap::backends;
+use std::process::Command;
+use warpheap_example_testing::{BackendKind, Outcome, on_backends, outcome};
 
-/// Whether a backend has a device; if it has none and needs none, that is said aloud.
-fn is_there(backend: BackendKind) -> bool {
-    match backends::devices(backend) {
-        Ok(found) => !found.is_empty(),
-        Err(error) => {
-            let required = format!("WARPHEAP_REQUIRE_{}", backend.name().to_uppercase());
-            let required = std::env::var_os(required).is_some_and(|value| value == "1");
-            assert!(!required, "{error}");
-            eprintln!("SKIPPED: swap on {backend}: {error}");
-            false
-        }
-    }
-}
-
-fn run(backend: BackendKind, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_warpheap-swap"))
-        .args(["--backend", backend.name()])
-        .args(arguments)
-        .output()
-        .expect("the program starts")
-}
-
-/// What is printed of a run that goes well.
-fn text_of(backend: BackendKind, arguments: &[&str]) -> String {
-    let output = run(backend, arguments);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}{errors}");
-    assert!(text.contains(&format!("({backend})")), "{text}");
-    text
+fn run(backend: BackendKind, arguments: &[&str]) -> Outcome {
+    outcome(
+        Command::new(env!("CARGO_BIN_EXE_warpheap-swap"))
+            .args(["--backend", backend.name()])
+            .args(arguments),
+    )
 }
 
 fn runs_on(backend: BackendKind) {
-    if !is_there(backend) {
-        return;
-    }
     let names = [
         "WarpHeap",
         "ScatterAlloc",
@@ -56,46 +28,22 @@ fn runs_on(backend: BackendKind) {
             .map(String::from)
             .collect()
     };
-    let all = text_of(backend, &["--allocator", "all"]);
+    let all = run(backend, &["--allocator", "all"]).text(backend);
     assert_eq!(rows(&all), names, "{all}");
     assert!(all.contains("all sums are right"), "{all}");
     assert_eq!(
-        rows(&text_of(backend, &["--allocator", "Gallatin"])),
+        rows(&run(backend, &["--allocator", "Gallatin"]).text(backend)),
         ["Gallatin"]
     );
-    assert_eq!(rows(&text_of(backend, &[])), ["WarpHeap"]);
+    assert_eq!(rows(&run(backend, &[]).text(backend)), ["WarpHeap"]);
 }
 
-#[cfg(feature = "host")]
-#[test]
-fn on_the_host() {
-    runs_on(BackendKind::Host);
-}
-
-#[cfg(feature = "vulkan")]
-#[test]
-fn on_vulkan() {
-    runs_on(BackendKind::Vulkan);
-}
-
-#[cfg(feature = "cuda")]
-#[test]
-fn on_cuda() {
-    runs_on(BackendKind::Cuda);
-}
+on_backends!(runs_on: host, vulkan, cuda);
 
 #[cfg(feature = "host")]
 #[test]
 fn bad_input_is_refused() {
-    let refused = |arguments: &[&str], part: &str| {
-        let output = run(BackendKind::Host, arguments);
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success(), "{errors}");
-        assert!(
-            errors.starts_with("error: ") && errors.contains(part),
-            "{errors}"
-        );
-    };
+    let refused = |arguments: &[&str], part: &str| run(BackendKind::Host, arguments).refused(part);
     refused(
         &["--allocator", "magic"],
         "no allocator `magic` here: WarpHeap, ScatterAlloc",
