@@ -34,7 +34,7 @@ impl Batch {
     pub fn random(vertices: u32, focus: u32, count: u32, seed: u64) -> Self {
         let edge = |number: u32| {
             let draw = mix(seed ^ mix(u64::from(number)));
-            let part = |draw: u64, among: u32| (draw & 0xFFFF_FFFF) * u64::from(among) >> 32;
+            let part = |draw: u64, among: u32| ((draw & 0xFFFF_FFFF) * u64::from(among)) >> 32;
             part(draw >> 32, focus) << 32 | part(draw, vertices)
         };
         let mut pairs: Vec<u64> = (0..count).map(edge).collect();

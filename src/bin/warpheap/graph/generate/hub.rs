@@ -13,7 +13,7 @@ pub fn generate(scale: u32, edge_factor: u32, seed: u64) -> EdgeList {
             let draw = mix(seed ^ mix(u64::from(vertex) << 32 | u64::from(number)));
             // The square of a number between 0 and 1, in fixed point.
             let part = draw >> 32;
-            let end = ((part * part >> 32) * u64::from(vertices) >> 32) as u32;
+            let end = ((((part * part) >> 32) * u64::from(vertices)) >> 32) as u32;
             edges.push([vertex, end]);
         }
     }
