@@ -12,6 +12,7 @@
 //! | `doctor` | `warpheap doctor`: backends, devices, toolchains |
 //! | `error` | what can fail, with which exit code |
 //! | `plot` | plots |
+//! | `pool` | how large a heap is, and what is said about one that is too small |
 //! | `progress`, `size`, `text` | bars, byte sizes, numbers and tables |
 
 mod allocators;
@@ -24,6 +25,7 @@ mod graph;
 mod join;
 mod kmer;
 mod plot;
+mod pool;
 mod progress;
 mod size;
 mod text;

@@ -1,9 +1,9 @@
 //! Inserting the edges, batch by batch.
 
 use super::batch::Batch;
-use super::pool::Failed;
 use super::report::Phases;
 use super::run::Context;
+use crate::pool::Failed;
 use std::time::Instant;
 use warpheap::device::HeapVec;
 use warpheap::{DeviceError, DeviceVec, LaunchConfig, Pool, RawBuffer};
@@ -44,7 +44,7 @@ pub fn insert<A: GraphInsertEntry>(
         phases.insert += started.elapsed();
         match report {
             Ok(report) => phases.insert_device += report.device_time,
-            Err(DeviceError::Kernel(failure)) => return Err(Failed::Full(failure)),
+            Err(DeviceError::Kernel(failure)) => return Err(Failed::Full(failure.into())),
             Err(error) => return Err(error.into()),
         }
         batches += 1;

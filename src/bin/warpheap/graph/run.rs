@@ -4,11 +4,11 @@ use super::check::{self, Mismatch};
 use super::growth::Demand;
 use super::input::Reference;
 use super::insert::insert;
-use super::pool::Failed;
+use super::pool::need;
 use super::rank::rank;
-use super::report::{Phases, Run, top};
-use super::{pool, report};
+use super::report::{self, Phases, Run, top};
 use crate::error::CliError;
+use crate::pool::Failed;
 use crate::progress::Progress;
 use std::time::{Duration, Instant};
 use warpheap::device::HeapVec;
@@ -44,12 +44,8 @@ pub fn run<A>(context: &Context<'_>) -> Result<Run, CliError>
 where
     A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
 {
-    pool::tried::<A, Run>(
-        context.device.info(),
-        context.demand,
-        context.pool,
-        |bytes| attempt::<A>(context, bytes),
-    )
+    let need = need::<A>(context.device.info(), context.demand);
+    Ok(need.tried(context.pool, |bytes| attempt::<A>(context, bytes))?)
 }
 
 fn attempt<A>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>

@@ -1,14 +1,11 @@
-//! How a heap is set up for pages of one size, how large it has to be, and what is said about one that is
-//! too small or too large.
+//! How a heap is set up for pages of one size, and how large it has to be.
 
 use super::shape::Shape;
-use crate::error::CliError;
+use crate::pool::{Need, STEP, around, limit};
 use warpheap::device::*;
 use warpheap::rt::host::{DirectOutputConfig, RandomWalkConfig};
-use warpheap::{DeviceError, HostAlloc, KernelFailure, PlanError};
+use warpheap::{DeviceInfo, HostAlloc};
 
-/// What pools are rounded up to.
-const STEP: u64 = 64 << 10;
 /// Free room beside the pages, for allocators that split their heap into regions.
 const ROOM: u64 = 32 << 20;
 
@@ -90,66 +87,18 @@ pub fn enough<A: Paged>(shape: &Shape) -> u64 {
         true => 2 * blocks + ROOM,
         false => blocks + STEP,
     };
-    let mut pool = round(blocks);
-    // The metadata grow with the pool, by far less than it.
-    for _ in 0..4 {
-        pool = match A::plan(pool, &A::config(shape.page_bytes)) {
-            Ok(plan) => round(blocks + plan.metadata_bytes),
-            Err(PlanError::TooSmall { least, .. }) => round(least.max(pool)),
-            // Too large: `reserve_with` says so.
-            Err(_) => return pool,
-        };
-    }
-    pool
+    around::<A>(blocks, &A::config(shape.page_bytes))
 }
 
-fn round(bytes: u64) -> u64 {
-    bytes.next_multiple_of(STEP)
-}
-
-/// The sizes to try, one after the other, when the user leaves the choice: what should be enough, and
-/// more in case it is not.
-pub fn sizes<A: Paged>(shape: &Shape, limit: u64) -> Vec<u64> {
-    let enough = enough::<A>(shape);
-    let mut sizes: Vec<u64> = [1, 2, 4].map(|times| (enough * times).min(limit)).into();
-    sizes.dedup();
-    sizes
-}
-
-/// The error for a pool whose heap could not serve a page.
-pub fn too_small<A: Paged>(
-    shape: &Shape,
-    pool: u64,
-    limit: u64,
-    failure: &KernelFailure,
-) -> CliError {
-    // An estimate that was not enough is no advice.
-    let enough = enough::<A>(shape).max(round(pool + pool / 2));
-    let advice = if pool >= limit {
-        format!("{limit} bytes are all that the device allows: take fewer rows or another device")
-    } else {
-        format!("--pool {} would do", enough.min(limit))
-    };
-    CliError::Run(format!(
-        "{}: a pool of {pool} bytes is too small for the pages of this join; {advice} ({failure})",
-        A::NAME
-    ))
-}
-
-/// The error for a pool that could not be had. `asked` if the user named its size.
-pub fn refused<A: Paged>(shape: &Shape, asked: Option<u64>, error: DeviceError) -> CliError {
-    let Some(bytes) = asked else {
-        return CliError::Run(format!("{}: {error}", A::NAME));
-    };
-    match error {
-        DeviceError::Plan(PlanError::TooSmall { .. }) => CliError::Usage(format!(
-            "--pool {bytes}: {error}; for this join --pool {} would do",
-            enough::<A>(shape)
-        )),
-        DeviceError::Plan(_) | DeviceError::TooLarge { .. } | DeviceError::OutOfMemory { .. } => {
-            CliError::Usage(format!("--pool {bytes}: {error}"))
-        }
-        error => error.into(),
+/// What a join needs of a heap.
+pub fn need<A: Paged>(info: &DeviceInfo, shape: &Shape) -> Need {
+    Need {
+        allocator: A::NAME,
+        enough: enough::<A>(shape),
+        limit: limit(info),
+        job: "this join",
+        contents: "the pages of this join".to_owned(),
+        instead: "take fewer rows",
     }
 }
 
@@ -180,24 +129,5 @@ mod tests {
             holds::<SizeList>(page_bytes);
             holds::<Gallatin>(page_bytes);
         }
-    }
-
-    #[test]
-    fn advice_is_more_than_what_failed() {
-        let shape = Shape::new(1000, 1000, 1000, 4, 128);
-        let failure = KernelFailure {
-            kernel: "join_probe".into(),
-            lanes: 1,
-            by_cause: [1, 0, 0],
-            first: warpheap::api::AllocError::Exhausted,
-            block: 0,
-            lane: 0,
-        };
-        let advice = |pool, limit| too_small::<WarpHeap>(&shape, pool, limit, &failure).to_string();
-        let bytes = enough::<WarpHeap>(&shape);
-        assert!(advice(4096, u64::MAX).contains(&format!("--pool {bytes} would do")));
-        let grown = round(6 * bytes);
-        assert!(advice(4 * bytes, u64::MAX).contains(&format!("--pool {grown} would do")));
-        assert!(!advice(bytes, bytes).contains("--pool"));
     }
 }

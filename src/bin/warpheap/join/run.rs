@@ -7,10 +7,10 @@ use super::probe::{Joins, Output, Timed};
 use super::report::{Phases, Run};
 use super::shape::Shape;
 use crate::error::CliError;
-use crate::graph::pool::limit;
+use crate::pool::Failed;
 use crate::progress::Progress;
 use std::time::{Duration, Instant};
-use warpheap::{Device, DeviceError, DeviceVec, KernelFailure, Pool};
+use warpheap::{Device, DeviceError, DeviceVec, Pool};
 use warpheap_applications::Kernels;
 use warpheap_applications::join::Tuple;
 
@@ -36,60 +36,17 @@ pub struct Context<'a> {
     pub progress: Progress,
 }
 
-/// Why a run with one size of pool came to nothing.
-enum Failed {
-    /// The heap could not serve a page.
-    Full(Box<KernelFailure>),
-    /// The pool could not be had.
-    NoPool(DeviceError),
-    /// Anything else.
-    Other(CliError),
-}
-
-impl From<CliError> for Failed {
-    fn from(error: CliError) -> Self {
-        Failed::Other(error)
-    }
-}
-
-impl From<DeviceError> for Failed {
-    fn from(error: DeviceError) -> Self {
-        Failed::Other(error.into())
-    }
-}
-
 /// Runs the join with the allocator `A`.
 ///
 /// # Errors
 /// The pool is too small or cannot be had, the device fails, or its answer is wrong.
 pub fn run<A: Joins>(context: &Context<'_>) -> Result<Run, CliError> {
-    let shape = &context.shape;
-    let limit = limit(context.device.info());
     let mut phases = Phases::default();
     let hashed = Hashed::new(context, &mut phases)?;
-    let sizes = match context.pool {
-        Some(bytes) => vec![bytes],
-        None => pool::sizes::<A>(shape, limit),
-    };
-    let mut full = None;
-    for bytes in sizes {
-        match attempt::<A>(context, &hashed, bytes, phases) {
-            Ok(run) => return Ok(run),
-            Err(Failed::Full(failure)) => full = Some((bytes, failure)),
-            Err(Failed::Other(error)) => return Err(error),
-            Err(Failed::NoPool(error)) => {
-                // The size before it is what the device has: that it was too small says more.
-                let Some((bytes, failure)) = full else {
-                    return Err(pool::refused::<A>(shape, context.pool, error));
-                };
-                return Err(pool::too_small::<A>(shape, bytes, bytes, &failure));
-            }
-        }
-    }
-    Err(match full {
-        Some((bytes, failure)) => pool::too_small::<A>(shape, bytes, limit, &failure),
-        None => CliError::Run(format!("{}: there is no pool to try", A::NAME)),
-    })
+    let need = pool::need::<A>(context.device.info(), &context.shape);
+    Ok(need.tried(context.pool, |bytes| {
+        attempt::<A>(context, &hashed, bytes, phases)
+    })?)
 }
 
 fn attempt<A: Joins>(
@@ -114,7 +71,7 @@ fn attempt<A: Joins>(
         let output = Output::new(context)?;
         match output.probe(context, &pool, hashed) {
             Ok(time) => probes.push(time),
-            Err(DeviceError::Kernel(failure)) => return Err(Failed::Full(failure)),
+            Err(DeviceError::Kernel(failure)) => return Err(Failed::Full(failure.into())),
             Err(error) => return Err(error.into()),
         }
         pages = check_output(context, &pool, &output, &mut phases)?;

@@ -1,8 +1,9 @@
 //! The job compiled for every allocator of the library.
 
 use super::report::Run;
-use super::run::{self, Context, Failure};
+use super::run::{self, Context};
 use crate::allocators::Allocator;
+use crate::pool::Failure;
 use warpheap::api::DeviceAlloc;
 use warpheap::device::*;
 

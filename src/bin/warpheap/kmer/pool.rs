@@ -1,13 +1,9 @@
-//! How large a heap the k-mers need, and what is said about one that is too small or too large.
+//! How large a heap the k-mers need.
 
-use crate::error::CliError;
-use crate::graph::pool::limit as device_limit;
-use std::fmt::Display;
+use crate::pool::{Need, around, limit};
 use warpheap::device::{Layout, layout};
-use warpheap::{Device, DeviceError, DeviceInfo, HostAlloc, PlanError};
+use warpheap::{Device, DeviceError, HostAlloc};
 
-/// What pools are rounded up to.
-const STEP: u64 = 64 << 10;
 /// Free room beside the blocks, for allocators that split their heap into regions of one block size.
 const ROOM: u64 = 16 << 20;
 /// What handles of a map reach.
@@ -68,73 +64,21 @@ impl Demand {
     }
 }
 
-/// The largest pool that a map can have on this device.
-pub fn limit(info: &DeviceInfo) -> u64 {
-    device_limit(info).min(REACH)
-}
-
 /// Bytes of a pool that is enough, for all that is known beforehand.
-pub fn enough<A: HostAlloc>(demand: Demand) -> u64 {
+fn enough<A: HostAlloc>(demand: Demand) -> u64 {
     let bytes = demand.bytes::<A>();
-    let blocks = bytes + bytes / 4 + ROOM;
-    let mut pool = blocks.next_multiple_of(STEP);
-    // The metadata grow with the pool, by far less than it.
-    for _ in 0..4 {
-        let bytes = match A::plan(pool, &A::Config::default()) {
-            Ok(plan) => blocks + plan.metadata_bytes,
-            Err(PlanError::TooSmall { least, .. }) => least.max(pool),
-            // Too large: `reserve` says so.
-            Err(_) => return pool,
-        };
-        pool = bytes.next_multiple_of(STEP);
-    }
-    pool
+    around::<A>(bytes + bytes / 4 + ROOM, &A::Config::default())
 }
 
-/// The sizes to try, one after the other, when the user leaves the choice: what should be enough, and
-/// more in case it is not.
-pub fn sizes<A: HostAlloc>(demand: Demand, limit: u64) -> Vec<u64> {
-    let enough = enough::<A>(demand);
-    let mut sizes: Vec<u64> = [1, 2, 4].map(|times| (enough * times).min(limit)).into();
-    sizes.dedup();
-    sizes
-}
-
-/// The error for a pool in which the map did not fit.
-pub fn too_small<A: HostAlloc>(
-    demand: Demand,
-    pool: u64,
-    limit: u64,
-    failure: &dyn Display,
-) -> CliError {
-    // An estimate that was not enough is no advice.
-    let enough = enough::<A>(demand).max((pool + pool / 2).next_multiple_of(STEP));
-    let advice = if pool >= limit {
-        format!("{limit} bytes are all that it can have here: take fewer bases or another device")
-    } else {
-        format!("--pool {} would do", enough.min(limit))
-    };
-    CliError::Run(format!(
-        "{}: a pool of {pool} bytes is too small for {} different k-mers; {advice} ({failure})",
-        A::NAME,
-        demand.distinct,
-    ))
-}
-
-/// The error for a pool that could not be had. `asked` if the user named its size.
-pub fn refused<A: HostAlloc>(demand: Demand, asked: Option<u64>, error: DeviceError) -> CliError {
-    let Some(bytes) = asked else {
-        return CliError::Run(format!("{}: {error}", A::NAME));
-    };
-    match error {
-        DeviceError::Plan(PlanError::TooSmall { .. }) => CliError::Usage(format!(
-            "--pool {bytes}: {error}; for these k-mers --pool {} would do",
-            enough::<A>(demand)
-        )),
-        DeviceError::Plan(_) | DeviceError::TooLarge { .. } | DeviceError::OutOfMemory { .. } => {
-            CliError::Usage(format!("--pool {bytes}: {error}"))
-        }
-        error => error.into(),
+/// What the map needs of a heap.
+pub fn need<A: HostAlloc>(device: &Device, demand: Demand) -> Need {
+    Need {
+        allocator: A::NAME,
+        enough: enough::<A>(demand),
+        limit: limit(device.info()).min(REACH),
+        job: "these k-mers",
+        contents: format!("{} different k-mers", demand.distinct),
+        instead: "take fewer bases",
     }
 }
 
@@ -162,17 +106,5 @@ mod tests {
         let demand = of(1 << 20);
         let pool = enough::<Bump>(demand);
         assert!(pool > demand.bytes::<Bump>() && pool < 3 * demand.bytes::<Bump>());
-        assert_eq!(sizes::<Bump>(demand, pool), [pool]);
-        assert_eq!(sizes::<Bump>(demand, u64::MAX), [pool, 2 * pool, 4 * pool]);
-    }
-
-    #[test]
-    fn advice_is_more_than_what_failed() {
-        let demand = of(1000);
-        let advice = |pool, limit| too_small::<Bump>(demand, pool, limit, &"full").to_string();
-        let enough = enough::<Bump>(demand);
-        assert!(advice(1 << 20, u64::MAX).contains(&format!("--pool {enough} would do")));
-        assert!(advice(4 * enough, u64::MAX).contains(&format!("--pool {} would", 6 * enough)));
-        assert!(!advice(enough, enough).contains("--pool"));
     }
 }

@@ -5,6 +5,7 @@ use super::reference::Counts;
 use super::report::{Phases, Run};
 use super::sequences::{Sequences, letters};
 use crate::error::CliError;
+use crate::pool::{Failed, Failure};
 use crate::progress::Progress;
 use std::time::Instant;
 use warpheap::api::AllocError;
@@ -35,43 +36,22 @@ pub struct Context<'a> {
     pub progress: Progress,
 }
 
-/// Why there is no run.
-pub enum Failure {
-    /// This allocator cannot hold the map.
-    Cannot(CliError),
-    /// Anything else.
-    Other(CliError),
-}
-
-/// Why a run with one size of pool came to nothing.
-enum Failed {
-    /// The heap could not hold the map.
-    Full(DeviceError),
-    /// No heap of this allocator could.
-    Unsupported(DeviceError),
-    /// The pool could not be had.
-    NoPool(DeviceError),
-    /// Anything else.
-    Other(CliError),
-}
-
-impl From<DeviceError> for Failed {
-    fn from(error: DeviceError) -> Self {
-        let exhausted = |failure: &KernelFailure| failure.by_cause[0] != 0;
-        let unsupported = |failure: &KernelFailure| failure.by_cause[2] != 0;
-        match &error {
-            DeviceError::Kernel(failure) if exhausted(failure) => Failed::Full(error),
-            DeviceError::Heap {
-                cause: AllocError::Exhausted,
-                ..
-            } => Failed::Full(error),
-            DeviceError::Kernel(failure) if unsupported(failure) => Failed::Unsupported(error),
-            DeviceError::Heap {
-                cause: AllocError::Unsupported,
-                ..
-            } => Failed::Unsupported(error),
-            _ => Failed::Other(error.into()),
-        }
+/// What became of the map, by what was said of a block that it could not have.
+fn failed(error: DeviceError) -> Failed {
+    let exhausted = |failure: &KernelFailure| failure.by_cause[0] != 0;
+    let unsupported = |failure: &KernelFailure| failure.by_cause[2] != 0;
+    match &error {
+        DeviceError::Kernel(failure) if exhausted(failure) => Failed::Full(error),
+        DeviceError::Heap {
+            cause: AllocError::Exhausted,
+            ..
+        } => Failed::Full(error),
+        DeviceError::Kernel(failure) if unsupported(failure) => Failed::Unsupported(error),
+        DeviceError::Heap {
+            cause: AllocError::Unsupported,
+            ..
+        } => Failed::Unsupported(error),
+        _ => error.into(),
     }
 }
 
@@ -81,35 +61,8 @@ impl From<DeviceError> for Failed {
 /// The pool is too small or cannot be had, the device fails, or its answer is wrong.
 pub fn run<A: MapAlloc + KmerCountEntry>(context: &Context<'_>) -> Result<Run, Failure> {
     let demand = Demand::new::<A>(context.device, context.counts.distinct());
-    let asked = context.pool;
-    let limit = pool::limit(context.device.info());
-    let sizes = match asked {
-        Some(bytes) => vec![bytes],
-        None => pool::sizes::<A>(demand, limit),
-    };
-    let mut full = None;
-    for bytes in sizes {
-        match attempt::<A>(context, demand, bytes) {
-            Ok(run) => return Ok(run),
-            Err(Failed::Full(failure)) => full = Some((bytes, failure)),
-            Err(Failed::Other(error)) => return Err(Failure::Other(error)),
-            Err(Failed::Unsupported(error)) => {
-                let message = format!("{}: {error}", A::NAME);
-                return Err(Failure::Cannot(CliError::Run(message)));
-            }
-            Err(Failed::NoPool(error)) => {
-                // The size before it is what the device has: that it was too small says more.
-                return Err(Failure::Cannot(match full {
-                    Some((bytes, failure)) => pool::too_small::<A>(demand, bytes, bytes, &failure),
-                    None => pool::refused::<A>(demand, asked, error),
-                }));
-            }
-        }
-    }
-    Err(Failure::Cannot(match full {
-        Some((bytes, failure)) => pool::too_small::<A>(demand, bytes, limit, &failure),
-        None => CliError::Run(format!("{}: there is no pool to try", A::NAME)),
-    }))
+    let need = pool::need::<A>(context.device, demand);
+    need.tried(context.pool, |bytes| attempt::<A>(context, demand, bytes))
 }
 
 fn attempt<A: MapAlloc + KmerCountEntry>(
@@ -119,9 +72,9 @@ fn attempt<A: MapAlloc + KmerCountEntry>(
 ) -> Result<Run, Failed> {
     let pool = context.device.reserve::<A>(bytes).map_err(Failed::NoPool)?;
     let root_bits = demand.root_bits::<A>();
-    let map = DeviceHashMap::<Kmer, u32, A>::new(&pool, root_bits)?;
+    let map = DeviceHashMap::<Kmer, u32, A>::new(&pool, root_bits).map_err(failed)?;
     let mut phases = Phases::default();
-    let batches = count(context, &pool, &map, &mut phases)?;
+    let batches = count(context, &pool, &map, &mut phases).map_err(failed)?;
     let grown = pool.stats()?.usage;
 
     let started = Instant::now();

@@ -3,7 +3,7 @@
 use super::batch::Batch;
 use super::room::Room;
 use super::run::Context;
-use crate::graph::pool::Failed;
+use crate::pool::Failed;
 use std::time::Duration;
 use warpheap::{BackendKind, DeviceError, DeviceVec, LaunchConfig, Pool, Prepared};
 use warpheap_applications::rows::{
@@ -248,7 +248,7 @@ pub fn run(context: &Context<'_>, launches: &[Prepared]) -> Result<Duration, Fai
     let mut time = Duration::ZERO;
     for (launch, report) in launches.iter().zip(reports) {
         if let Some(failure) = report.failure(launch.entry()) {
-            return Err(Failed::Full(Box::new(failure)));
+            return Err(Failed::Full(Box::new(failure).into()));
         }
         time += report.device_time;
     }

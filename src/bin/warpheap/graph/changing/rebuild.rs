@@ -8,7 +8,7 @@ use super::room::{Loaded, Room};
 use super::run::Context;
 use crate::error::CliError;
 use crate::graph::check::{self, Mismatch};
-use crate::graph::pool::Failed;
+use crate::pool::Failed;
 use std::time::Duration;
 use warpheap::{DeviceError, DeviceVec, LaunchConfig};
 use warpheap_applications::csr::COPIED;
@@ -18,11 +18,7 @@ use warpheap_applications::csr::COPIED;
 /// # Errors
 /// Errors of the device, and a wrong answer.
 pub fn run(context: &Context<'_>) -> Result<Rebuild, CliError> {
-    steps(context).map_err(|failed| match failed {
-        Failed::Full(failure) => DeviceError::Kernel(failure).into(),
-        Failed::NoPool(error) => error.into(),
-        Failed::Other(error) => error,
-    })
+    Ok(steps(context)?)
 }
 
 fn steps(context: &Context<'_>) -> Result<Rebuild, Failed> {

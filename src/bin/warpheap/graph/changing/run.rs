@@ -6,7 +6,8 @@ use super::report::{Footprint, Run};
 use super::room::Room;
 use crate::error::CliError;
 use crate::graph::check::{self, Mismatch};
-use crate::graph::pool::{self, Failed};
+use crate::graph::pool::need;
+use crate::pool::Failed;
 use crate::progress::Progress;
 use warpheap::{Device, Pool};
 
@@ -34,9 +35,8 @@ pub struct Context<'a> {
 /// The pool is too small or cannot be had, the device fails, or its answer is wrong.
 pub fn run<A: Kernels>(context: &Context<'_>) -> Result<Run, CliError> {
     let (info, demand) = (context.device.info(), &context.expected.demand);
-    pool::tried::<A, Run>(info, demand, context.pool, |bytes| {
-        attempt::<A>(context, bytes)
-    })
+    let need = need::<A>(info, demand);
+    Ok(need.tried(context.pool, |bytes| attempt::<A>(context, bytes))?)
 }
 
 fn attempt<A: Kernels>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed> {
