@@ -28,7 +28,7 @@ pub const GRID: RGBColor = RGBColor(0xDD, 0xDD, 0xDD);
 pub const PAPER: RGBColor = RGBColor(0xFF, 0xFF, 0xFF);
 
 /// Colours of allocators, to be seen on white and on black.
-const COLOURS: [RGBColor; 9] = [
+pub const COLOURS: [RGBColor; 9] = [
     RGBColor(0x3B, 0x82, 0xC4),
     RGBColor(0xD9, 0x62, 0x2B),
     RGBColor(0x2A, 0x9D, 0x6F),

@@ -44,6 +44,7 @@ use warpheap::{Device, DeviceInfo, DeviceVec};
 /// # Errors
 /// Options that make no sense, a bad file, a device that fails or answers wrongly.
 pub fn run(args: &JoinArgs) -> Result<String, CliError> {
+    crate::plot::check(args.plot.as_deref())?;
     let usual = allocators::USUAL.map(String::from);
     let names = match &args.allocator[..] {
         [] => &usual[..],
@@ -92,7 +93,7 @@ pub fn run(args: &JoinArgs) -> Result<String, CliError> {
         false => report.text(),
     };
     if let Some(path) = &args.plot {
-        plot::write(&report, path)?;
+        plot::write(path, &report)?;
     }
     Ok(text)
 }

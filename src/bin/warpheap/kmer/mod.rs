@@ -41,6 +41,7 @@ const BASES: u32 = 1 << 20;
 /// # Errors
 /// Options that make no sense, a bad file, a device that fails or counts wrongly.
 pub fn run(args: &KmerArgs) -> Result<String, CliError> {
+    crate::plot::check(args.plot.as_deref())?;
     let allocators = named::named(&args.allocator, &allocators::all(), named::DEFAULT)?;
     // Before the sequences are made: a wrong name should not wait for a large file.
     let device = Device::open_named(args.backend.as_deref(), args.device.as_deref())?;

@@ -117,8 +117,12 @@ fn a_plot_is_drawn() {
 
 #[test]
 fn mistakes_are_named() {
+    // The folder of a plot is looked for before anything else is done.
     let missing = "/nowhere/at/all/plot.svg";
-    warpheap(&host(&["--plot", missing])).failed(2, &[missing, "plot"]);
+    let first = ["--plot", missing, "--backend", "none"];
+    for command in [&["graph", "--rounds", "2"][..], &["join"], &["kmer"]] {
+        warpheap(&[command, &first].concat()).failed(2, &[missing, "no folder"]);
+    }
     warpheap(&host(&["--kind", "mesh", "--edge-factor", "3"])).failed(2, &["--edge-factor"]);
     warpheap(&host(&["--allocator", "Bump", "--pool", "64K"])).failed(1, &["--pool "]);
     let file = TempFile::new("edges.txt", "0 1\n");

@@ -40,6 +40,7 @@ use warpheap::Device;
 /// # Errors
 /// Options that make no sense, a bad file, a device that fails or answers wrongly, a plot that cannot be written.
 pub fn job(args: &GraphArgs) -> Result<String, CliError> {
+    crate::plot::check(args.changes.plot.as_deref())?;
     let job = &args.job;
     let allocators = named::named(&job.allocator, &allocators::all(), named::DEFAULT)?;
     let device = Device::open_named(job.backend.as_deref(), job.device.as_deref())?;
