@@ -1,6 +1,7 @@
 //! The allocators of the library that a user names, each with a job compiled for it.
 
 use crate::error::CliError;
+use serde::Serialize;
 
 /// The allocator of someone who names none: the library's default.
 pub const DEFAULT: &str = "WarpHeap";
@@ -21,6 +22,35 @@ impl<J> Allocator<J> {
     pub fn new(name: &'static str, job: J) -> Self {
         let by_name = false;
         Allocator { name, by_name, job }
+    }
+}
+
+/// An allocator that cannot do the job.
+#[derive(Debug, Clone, Serialize)]
+pub struct LeftOut {
+    /// Its name.
+    pub allocator: &'static str,
+    /// Why.
+    pub why: String,
+}
+
+impl LeftOut {
+    /// The allocator and why.
+    pub fn new(allocator: &'static str, why: &CliError) -> Self {
+        let why = why.to_string();
+        LeftOut { allocator, why }
+    }
+
+    /// What a report for people says of them.
+    pub fn text(left_out: &[LeftOut]) -> String {
+        let mut text = String::new();
+        for (at, LeftOut { why, .. }) in left_out.iter().enumerate() {
+            if at == 0 {
+                text += "\nnot among them:\n";
+            }
+            text += &format!("  {why}\n");
+        }
+        text
     }
 }
 

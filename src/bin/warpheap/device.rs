@@ -36,3 +36,24 @@ impl From<&DeviceInfo> for DeviceReport {
         }
     }
 }
+
+#[cfg(test)]
+pub mod tests {
+    use super::DeviceReport;
+
+    /// The device of reports in tests.
+    pub fn device() -> DeviceReport {
+        DeviceReport {
+            backend: "host".into(),
+            name: "emulator".into(),
+            driver: "1".into(),
+            warp_width: 32,
+        }
+    }
+
+    #[test]
+    fn a_report_begins_with_the_device() {
+        let line = device().line();
+        assert_eq!(line, "device    host: emulator (1), warps of 32\n");
+    }
+}

@@ -46,6 +46,11 @@ pub fn time(time: Duration) -> String {
     }
 }
 
+/// A share as percents: `12.5 %`.
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
 /// Rows of cells in columns as wide as needed: the first column to the left, the others to the right.
 ///
 /// The first row is the head and gets a rule under it.
@@ -77,8 +82,14 @@ pub fn table(rows: &[Vec<String>]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
+
+    /// The names of a JSON object's fields.
+    pub fn keys(value: &serde_json::Value) -> Vec<String> {
+        let fields = value.as_object();
+        fields.map_or_else(Vec::new, |fields| fields.keys().cloned().collect())
+    }
 
     #[test]
     fn groups_digits() {

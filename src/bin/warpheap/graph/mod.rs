@@ -28,14 +28,14 @@ mod report;
 mod run;
 mod show;
 
-use crate::allocators::{self as named, Allocator};
+use crate::allocators::{self as named, Allocator, LeftOut};
 use crate::args::{GraphArgs, JobArgs};
 use crate::device::DeviceReport;
 use crate::error::CliError;
 use crate::progress::Progress;
 use allocators::Job;
 use input::Reference;
-use report::{LeftOut, Report, SCHEMA};
+use report::{Report, SCHEMA};
 use run::Context;
 use warpheap::Device;
 
@@ -84,10 +84,7 @@ fn job(
         match (allocator.job.fits)(context.demand) {
             Ok(()) => runs.push((allocator.job.run)(&context)?),
             Err(error) if allocator.by_name => return Err(error),
-            Err(error) => left_out.push(LeftOut {
-                allocator: allocator.name,
-                why: error.to_string(),
-            }),
+            Err(error) => left_out.push(LeftOut::new(allocator.name, &error)),
         }
     }
     let info = device.info();

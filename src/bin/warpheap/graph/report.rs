@@ -1,5 +1,6 @@
 //! What a run is reported as: the JSON whose field names stay. `show` writes the same for people.
 
+use crate::allocators::LeftOut;
 use crate::device::DeviceReport;
 use crate::text::seconds;
 use serde::Serialize;
@@ -24,15 +25,6 @@ pub struct Report {
     pub runs: Vec<Run>,
     /// Allocators of `all` that cannot build this graph.
     pub left_out: Vec<LeftOut>,
-}
-
-/// An allocator that cannot do the job.
-#[derive(Debug, Clone, Serialize)]
-pub struct LeftOut {
-    /// Its name.
-    pub allocator: &'static str,
-    /// Why.
-    pub why: String,
 }
 
 /// The graph of a report.
@@ -204,6 +196,8 @@ pub fn top(ranks: &[f32], in_degree: impl Fn(u32) -> u32, base: u32, count: usiz
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::device::tests::device;
+    use crate::text::tests::keys;
 
     /// A report of equal runs.
     pub fn report(runs: usize) -> Report {
@@ -224,12 +218,7 @@ pub(super) mod tests {
         };
         Report {
             schema: SCHEMA,
-            device: DeviceReport {
-                backend: "host".into(),
-                name: "emulator".into(),
-                driver: "1".into(),
-                warp_width: 32,
-            },
+            device: device(),
             graph: GraphReport {
                 source: Source::Rmat {
                     size: Size { scale: 3, seed: 9 },
@@ -257,11 +246,6 @@ pub(super) mod tests {
     #[test]
     fn json_names_are_stable() {
         let json = serde_json::to_value(report(1)).unwrap_or_default();
-        let keys = |value: &serde_json::Value| -> Vec<String> {
-            value
-                .as_object()
-                .map_or_else(Vec::new, |map| map.keys().cloned().collect())
-        };
         assert_eq!(
             keys(&json),
             ["device", "graph", "left_out", "runs", "schema"]

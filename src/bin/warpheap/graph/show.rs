@@ -1,42 +1,26 @@
 //! A report for people: a list for one run, a table for several, the top vertices below.
 
-use super::report::{LeftOut, Report, Run, Source, Top};
+use super::report::{GraphReport, Report, Run, Source, Top};
+use crate::allocators::LeftOut;
 use crate::size;
-use crate::text::{grouped, table, time};
+use crate::text::{grouped, percent, table, time};
 use std::fmt::{self, Write};
 use std::time::Duration;
 
 impl Report {
     /// The report for people: a list for one run, a table for several.
     pub fn text(&self) -> String {
-        let mut text = self.head();
+        let mut text = self.device.line() + &self.graph.line();
         match &self.runs[..] {
             [run] => text += &run.text(self.graph.edges),
             runs => text += &self.runs_table(runs),
         }
-        if !self.left_out.is_empty() {
-            text.push_str("\nnot among them:\n");
-        }
-        for LeftOut { why, .. } in &self.left_out {
-            text += &format!("  {why}\n");
-        }
+        text += &LeftOut::text(&self.left_out);
         // The checks made sure that all runs have the same ranks.
         if let Some(run) = self.runs.first() {
             text += &format!("\n{}", top_table(&run.top));
         }
         text
-    }
-
-    fn head(&self) -> String {
-        let graph = &self.graph;
-        format!(
-            "{}graph     {}: {} vertices, {} edges, at most {} into one vertex\n",
-            self.device.line(),
-            graph.source,
-            grouped(graph.vertices.into()),
-            grouped(graph.edges),
-            grouped(graph.largest_in_degree.into()),
-        )
     }
 
     fn runs_table(&self, runs: &[Run]) -> String {
@@ -89,6 +73,19 @@ impl fmt::Display for Source {
             write!(f, ", edge factor {edge_factor}")?;
         }
         write!(f, ", seed {}", size.seed)
+    }
+}
+
+impl GraphReport {
+    /// The line that says which graph it is.
+    pub fn line(&self) -> String {
+        format!(
+            "graph     {}: {} vertices, {} edges, at most {} into one vertex\n",
+            self.source,
+            grouped(self.vertices.into()),
+            grouped(self.edges),
+            grouped(self.largest_in_degree.into()),
+        )
     }
 }
 
@@ -162,10 +159,6 @@ fn top_table(top: &[Top]) -> String {
         ]);
     }
     table(&rows)
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
 }
 
 fn rate(count: u64, time: Duration) -> String {

@@ -186,6 +186,8 @@ impl Run {
 #[cfg(test)]
 pub mod tests {
     use super::*;
+    use crate::device::tests::device;
+    use crate::text::tests::keys;
 
     pub fn report() -> Report {
         let shape = Shape::new(100, 200, 600, 10, 128);
@@ -198,12 +200,7 @@ pub mod tests {
         };
         Report {
             schema: SCHEMA,
-            device: DeviceReport {
-                backend: "host".into(),
-                name: "emulator".into(),
-                driver: "1".into(),
-                warp_width: 32,
-            },
+            device: device(),
             join: JoinReport::new(
                 Source::Generated {
                     matches: 3,
@@ -229,11 +226,6 @@ pub mod tests {
     #[test]
     fn json_names_are_stable() {
         let json = serde_json::to_value(report()).unwrap_or_default();
-        let keys = |value: &serde_json::Value| -> Vec<String> {
-            value
-                .as_object()
-                .map_or_else(Vec::new, |map| map.keys().cloned().collect())
-        };
         assert_eq!(keys(&json), ["device", "join", "runs", "schema"]);
         let join = [
             "buckets",

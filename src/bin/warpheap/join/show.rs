@@ -2,17 +2,12 @@
 
 use super::report::{JoinReport, Report, Run, Source};
 use crate::size;
-use crate::text::{grouped, table, time};
+use crate::text::{grouped, percent, table, time};
 
 impl Report {
     /// The report for people.
     pub fn text(&self) -> String {
-        let device = &self.device;
-        let mut text = format!(
-            "device    {}: {} ({}), warps of {}\n",
-            device.backend, device.name, device.driver, device.warp_width
-        );
-        text += &self.join.text();
+        let mut text = self.device.line() + &self.join.text();
         let head = [
             "allocator",
             "pool",
@@ -70,7 +65,7 @@ fn row(run: &Run) -> Vec<String> {
         run.allocator.to_owned(),
         size::display(run.pool_bytes),
         grouped(run.pages),
-        format!("{:.1} %", run.utilisation * 100.0),
+        percent(run.utilisation),
         time(phases.partition),
         time(phases.build),
         time(phases.probe),

@@ -21,13 +21,13 @@ mod run;
 mod sequences;
 mod show;
 
-use crate::allocators as named;
+use crate::allocators::{self as named, LeftOut};
 use crate::device::DeviceReport;
 use crate::error::CliError;
 use crate::pool::Failure;
 use crate::progress::Progress;
 use args::KmerArgs;
-use report::{Frequency, InputReport, LeftOut, Report, SCHEMA, Source, Top};
+use report::{Frequency, InputReport, Report, SCHEMA, Source, Top};
 use run::Context;
 use sequences::Sequences;
 use std::time::Instant;
@@ -75,10 +75,9 @@ pub fn run(args: &KmerArgs) -> Result<String, CliError> {
             Err(Failure::Cannot(error)) if allocator.by_name || allocators.len() == 1 => {
                 return Err(error);
             }
-            Err(Failure::Cannot(error)) => left_out.push(LeftOut {
-                allocator: allocator.name,
-                why: error.to_string(),
-            }),
+            Err(Failure::Cannot(error)) => {
+                left_out.push(LeftOut::new(allocator.name, &error));
+            }
         }
     }
     let top = |(kmer, count)| Top {

@@ -1,5 +1,6 @@
 //! What a run is reported as: the JSON whose field names stay. `show` writes the same for people.
 
+use crate::allocators::LeftOut;
 use crate::device::DeviceReport;
 use crate::text::seconds;
 use serde::Serialize;
@@ -33,15 +34,6 @@ pub struct Report {
     pub runs: Vec<Run>,
     /// Allocators of `all` that cannot hold the map.
     pub left_out: Vec<LeftOut>,
-}
-
-/// An allocator that cannot do the job.
-#[derive(Debug, Clone, Serialize)]
-pub struct LeftOut {
-    /// Its name.
-    pub allocator: &'static str,
-    /// Why.
-    pub why: String,
 }
 
 /// The sequences of a report.
@@ -147,6 +139,8 @@ pub struct Phases {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::device::tests::device;
+    use crate::text::tests::keys;
 
     /// A report of equal runs.
     pub fn report(runs: usize) -> Report {
@@ -164,12 +158,7 @@ pub(super) mod tests {
         };
         Report {
             schema: SCHEMA,
-            device: DeviceReport {
-                backend: "host".into(),
-                name: "emulator".into(),
-                driver: "1".into(),
-                warp_width: 32,
-            },
+            device: device(),
             input: InputReport {
                 source: Source::Reads { seed: 9 },
                 records: 3,
@@ -194,10 +183,7 @@ pub(super) mod tests {
     #[test]
     fn json_names_are_stable() {
         let json = serde_json::to_value(report(1)).unwrap_or_default();
-        let keys = |value: &serde_json::Value| {
-            let names = value.as_object().map(|map| map.keys().cloned().collect());
-            names.map_or_else(String::new, |names: Vec<String>| names.join(" "))
-        };
+        let keys = |value| keys(value).join(" ");
         assert_eq!(
             keys(&json),
             "canonical device distinct input k left_out runs schema spectrum top total"

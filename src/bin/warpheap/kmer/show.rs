@@ -1,8 +1,9 @@
 //! A report for people: a list for one run, a table for several, the most frequent k-mers below.
 
-use super::report::{LeftOut, Report, Run, Source};
+use super::report::{Report, Run, Source};
+use crate::allocators::LeftOut;
 use crate::size;
-use crate::text::{grouped, table, time};
+use crate::text::{grouped, percent, table, time};
 use std::fmt::Write;
 
 impl Report {
@@ -13,12 +14,7 @@ impl Report {
             [run] => text += &run.text(),
             runs => text += &runs_table(runs),
         }
-        if !self.left_out.is_empty() {
-            text.push_str("\nnot among them:\n");
-        }
-        for LeftOut { why, .. } in &self.left_out {
-            text += &format!("  {why}\n");
-        }
+        text += &LeftOut::text(&self.left_out);
         if !self.top.is_empty() {
             // The checks made sure that all runs have the same.
             let mut rows = vec![["k-mer", "count"].map(String::from).to_vec()];
@@ -30,7 +26,7 @@ impl Report {
     }
 
     fn head(&self) -> String {
-        let (device, input) = (&self.device, &self.input);
+        let input = &self.input;
         let source = match &input.source {
             Source::File { file } => file.clone(),
             Source::Reads { seed } => format!("reads of a random genome, seed {seed}"),
@@ -42,13 +38,10 @@ impl Report {
         };
         let once = self.spectrum.first().filter(|first| first.count == 1);
         format!(
-            "device    {}: {} ({}), warps of {}\n\
+            "{}\
              input     {source}: {} sequences, {} bases, {} unknown letters\n\
              k-mers    {} of {} bases{strands}, {} different ones, {} of them once\n",
-            device.backend,
-            device.name,
-            device.driver,
-            device.warp_width,
+            self.device.line(),
             grouped(input.records.into()),
             grouped(input.bases.into()),
             grouped(input.unknown),
@@ -126,10 +119,6 @@ fn runs_table(runs: &[Run]) -> String {
         ]);
     }
     format!("\n{}", table(&rows))
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
 }
 
 #[cfg(test)]

@@ -23,8 +23,7 @@ mod triangles;
 
 use super::allocators;
 use super::input;
-use super::report::LeftOut;
-use crate::allocators as named;
+use crate::allocators::{self as named, LeftOut};
 use crate::args::GraphArgs;
 use crate::device::DeviceReport;
 use crate::error::CliError;
@@ -72,10 +71,7 @@ pub fn job(args: &GraphArgs) -> Result<String, CliError> {
         match (allocator.job.fits)(&expected.demand) {
             Ok(()) => runs.push((allocator.job.change)(&context)?),
             Err(error) if allocator.by_name => return Err(error),
-            Err(error) => left_out.push(LeftOut {
-                allocator: allocator.name,
-                why: error.to_string(),
-            }),
+            Err(error) => left_out.push(LeftOut::new(allocator.name, &error)),
         }
     }
     let report = Report {

@@ -1,8 +1,9 @@
 //! What the job is reported as: the JSON whose field names stay.
 
 use super::merge::Times;
+use crate::allocators::LeftOut;
 use crate::device::DeviceReport;
-use crate::graph::report::{GraphReport, LeftOut};
+use crate::graph::report::GraphReport;
 use crate::text::seconds;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};

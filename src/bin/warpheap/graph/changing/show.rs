@@ -2,6 +2,7 @@
 
 use super::merge::Times;
 use super::report::{Report, Run};
+use crate::allocators::LeftOut;
 use crate::error::CliError;
 use crate::plot::{self, Line};
 use crate::size;
@@ -13,15 +14,7 @@ use std::time::Duration;
 impl Report {
     /// The report for people.
     pub fn text(&self) -> String {
-        let graph = &self.graph;
-        let mut text = format!(
-            "{}graph     {}: {} vertices, {} edges, at most {} into one vertex\n",
-            self.device.line(),
-            graph.source,
-            grouped(graph.vertices.into()),
-            grouped(graph.edges),
-            grouped(graph.largest_in_degree.into()),
-        );
+        let mut text = self.device.line() + &self.graph.line();
         if self.rounds > 0 {
             text += &self.changes();
         }
@@ -31,12 +24,7 @@ impl Report {
         }
         text += "\ntime on the device, that of a round as a mean; in brackets that of mallocs and frees\n\n";
         text += &self.table();
-        if !self.left_out.is_empty() {
-            text.push_str("\nnot among them:\n");
-        }
-        for left_out in &self.left_out {
-            let _ = writeln!(text, "  {}", left_out.why);
-        }
+        text += &LeftOut::text(&self.left_out);
         text
     }
 
