@@ -119,11 +119,34 @@ pub fn compile_spirv(krate: &DeviceCrate, toolchain: &Toolchain) -> Result<Vec<u
 /// # Errors
 /// As [`compile_spirv`].
 pub(crate) fn draft_hash(krate: &DeviceCrate, toolchain: &Toolchain) -> Result<String, BuildError> {
-    let mut bytes = compile(krate, toolchain, Stage::Draft)?;
+    let mut bytes = without_origin(&compile(krate, toolchain, Stage::Draft)?);
     for flag in flags() {
         bytes.extend(flag.as_bytes());
     }
     Ok(sha256(&bytes))
+}
+
+/// A module without the names of its source files and without line numbers: the files lie elsewhere on every machine,
+/// and an image has neither.
+fn without_origin(module: &[u8]) -> Vec<u8> {
+    /// OpSourceContinued, OpSource, OpString, OpLine, OpNoLine.
+    const ORIGIN: [u32; 5] = [2, 3, 7, 8, 317];
+    const HEADER_WORDS: usize = 5;
+    let words: Vec<u32> = module
+        .chunks_exact(4)
+        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+        .collect();
+    let mut kept: Vec<u8> = module[..module.len().min(4 * HEADER_WORDS)].to_vec();
+    let mut at = HEADER_WORDS;
+    while let Some(first) = words.get(at) {
+        // No instruction is shorter than its first word.
+        let end = (at + (first >> 16).max(1) as usize).min(words.len());
+        if !ORIGIN.contains(&(first & 0xFFFF)) {
+            kept.extend(&module[4 * at..4 * end]);
+        }
+        at = end;
+    }
+    kept
 }
 
 /// What a module is compiled for.
@@ -208,4 +231,28 @@ fn write_target_spec(target_dir: &Path) -> Result<PathBuf, BuildError> {
     fs::write(&unfinished, TARGET_SPEC).map_err(BuildError::io("write", &unfinished))?;
     fs::rename(&unfinished, &path).map_err(BuildError::io("write", &path))?;
     Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drafts_do_not_depend_on_where_sources_lie() {
+        // A header; OpString, OpLine; OpCapability Shader; OpNoLine; an instruction that is cut off.
+        let module = |path: &str| -> Vec<u8> {
+            let mut words = vec![0x0723_0203, 0x1_0500, 0, 9, 0];
+            let text: Vec<u32> = path.bytes().map(u32::from).collect();
+            words.push((2 + text.len() as u32) << 16 | 7);
+            words.push(1);
+            words.extend(&text);
+            words.extend([4 << 16 | 8, 1, path.len() as u32, 0]);
+            words.extend([2 << 16 | 17, 1, 1 << 16 | 317, 9 << 16 | 54, 5]);
+            words.into_iter().flat_map(u32::to_le_bytes).collect()
+        };
+        let here = without_origin(&module("/here/a.rs"));
+        assert_eq!(here, without_origin(&module("/there/under/a.rs")));
+        assert_eq!(here.len(), 4 * (5 + 2 + 2));
+        assert!(without_origin(&[]).is_empty());
+    }
 }
