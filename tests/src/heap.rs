@@ -110,7 +110,13 @@ pub struct Launchable<'h, A> {
 impl<'s, A: HostAlloc> TestHeap<'s, A> {
     /// A heap of `bytes` bytes and so many slots.
     pub fn new(site: &'s Site, bytes: u64, slots: usize) -> Self {
-        let pool = site.device.reserve::<A>(bytes).expect("the heap is made");
+        Self::with(site, bytes, slots, &A::Config::default())
+    }
+
+    /// The same, with settings.
+    pub fn with(site: &'s Site, bytes: u64, slots: usize, config: &A::Config) -> Self {
+        let pool = site.device.reserve_with::<A>(bytes, config);
+        let pool = pool.expect("the heap is made");
         let device = &site.device;
         TestHeap {
             site,

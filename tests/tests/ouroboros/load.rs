@@ -1,8 +1,9 @@
 //! Many lanes at a time.
 
-use crate::used;
+use crate::{Settings, used};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
+use warpheap_api::host::HostAlloc;
 use warpheap_tests::heap::{Failures, free, malloc};
 use warpheap_tests::{Site, Subject, TestHeap};
 
@@ -14,6 +15,7 @@ for_variants! {
     queue_chunks_come_back: OuroborosPVA, OuroborosPVL, OuroborosCVA, OuroborosCVL;
     freed_chunks_leave_no_entries: OuroborosCVA, OuroborosCVL;
     many_lanes_free_at_once: OuroborosPVA, OuroborosPVL, OuroborosCVL;
+    lanes_lap_a_small_queue: OuroborosPS, OuroborosPVA, OuroborosCS, OuroborosCVA;
 }
 
 fn sizes_of_512_bytes_and_up<A: Subject>() {
@@ -135,5 +137,27 @@ fn many_lanes_free_at_once<A: Subject>() {
             heap.free_all(&heap.taken(), lanes);
             assert_eq!(used(&heap.pool), 0);
         }
+    }
+}
+
+/// Schedules that are explored.
+const SEEDS: u64 = 400;
+
+/// More lanes than a queue has places: those who come a whole ring later meet those who are still at a place. No page
+/// may go to two of them.
+fn lanes_lap_a_small_queue<A: Subject + HostAlloc<Config = Settings>>() {
+    let config = Settings {
+        queue_capacity: 1,
+        ..Settings::default()
+    };
+    let lanes = 48;
+    for seed in 0..SEEDS {
+        let site = Site::explored([1, 4][seed as usize % 2], seed);
+        let mut heap = TestHeap::<A>::with(&site, 1 << 20, lanes, &config);
+        let program: Vec<_> = (0..lanes)
+            .map(|lane| [malloc(lane, 4096), free(lane)].repeat(4))
+            .collect();
+        heap.run(&program, Failures::Any);
+        assert_eq!(used(&heap.pool), 0);
     }
 }
