@@ -141,7 +141,7 @@ fn many_lanes_free_at_once<A: Subject>() {
 }
 
 /// Schedules that are explored.
-const SEEDS: u64 = 400;
+const SEEDS: u64 = 200;
 
 /// More lanes than a queue has places: those who come a whole ring later meet those who are still at a place. No page
 /// may go to two of them.
@@ -150,12 +150,19 @@ fn lanes_lap_a_small_queue<A: Subject + HostAlloc<Config = Settings>>() {
         queue_capacity: 1,
         ..Settings::default()
     };
-    let lanes = 48;
+    let lanes = 96;
     for seed in 0..SEEDS {
         let site = Site::explored([1, 4][seed as usize % 2], seed);
-        let mut heap = TestHeap::<A>::with(&site, 1 << 20, lanes, &config);
+        let mut heap = TestHeap::<A>::with(&site, 1 << 20, 4 * lanes, &config);
         let program: Vec<_> = (0..lanes)
-            .map(|lane| [malloc(lane, 4096), free(lane)].repeat(4))
+            .map(|lane| {
+                let slots = 4 * lane..4 * lane + 4;
+                let each =
+                    slots.flat_map(|slot| [malloc(slot, 4096), free(slot), malloc(slot, 4096)]);
+                let mut ops: Vec<_> = each.collect();
+                ops.extend((4 * lane..4 * lane + 4).map(free));
+                ops
+            })
             .collect();
         heap.run(&program, Failures::Any);
         assert_eq!(used(&heap.pool), 0);

@@ -37,6 +37,8 @@ const TAKEN: u32 = 1 << 16;
 
 /// Looks at a place whose entry is being written.
 const LOOKS: u32 = 64;
+/// Attempts to leave a place.
+const LEAVES: u32 = 8;
 /// Attempts to get room.
 const ATTEMPTS: u32 = 12;
 
@@ -182,8 +184,8 @@ impl Core {
         if at != usize::MAX {
             old = self.words.compare_exchange(at, NONE, entry);
             if old == SKIPPED {
-                // Its reader left; nobody else comes here.
-                self.words.store(at, NONE);
+                // Its reader left. Somebody a whole ring later may be here too, so only the mark may go.
+                self.words.compare_exchange(at, SKIPPED, NONE);
             }
         }
         old == NONE
@@ -204,11 +206,16 @@ impl Core {
                 }
                 looks += 1;
             }
-            if entry >= SKIPPED {
-                entry = self.words.compare_exchange(at, NONE, SKIPPED);
-                if entry < SKIPPED {
-                    self.words.store(at, NONE);
+            // Leave a mark, unless an entry comes at the last moment: then it is taken by an exchange like any other,
+            // since a reader a whole ring later may be here too and must not get the same entry.
+            let mut left = false;
+            let mut tries = 0;
+            while (entry >= SKIPPED) & !left & (tries < LEAVES) {
+                left = self.words.compare_exchange(at, NONE, SKIPPED) >= SKIPPED;
+                if !left {
+                    entry = self.words.exchange(at, NONE);
                 }
+                tries += 1;
             }
         }
         select(entry < SKIPPED, entry, NONE)

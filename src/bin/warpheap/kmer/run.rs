@@ -38,10 +38,11 @@ pub struct Context<'a> {
 
 /// What became of the map, by what was said of a block that it could not have.
 fn failed(error: DeviceError) -> Failed {
-    let exhausted = |failure: &KernelFailure| failure.by_cause[0] != 0;
+    // Lanes contend for longer than they may where there is little left: more memory serves them too.
+    let full = |failure: &KernelFailure| failure.by_cause[0] != 0 || failure.by_cause[1] != 0;
     let unsupported = |failure: &KernelFailure| failure.by_cause[2] != 0;
     match &error {
-        DeviceError::Kernel(failure) if exhausted(failure) => Failed::Full(error),
+        DeviceError::Kernel(failure) if full(failure) => Failed::Full(error),
         DeviceError::Heap {
             cause: AllocError::Exhausted,
             ..

@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | `batch` | sorted batches of edges |
-//! | `expected` | what the CPU makes of them |
+//! | `expected`, `cpu` | what the CPU makes of them |
 //! | `room`, `sums` | device memory for a batch; prefix sums |
 //! | `merge`, `rebuild` | a batch into rows, and into compressed sparse rows written anew |
 //! | `triangles` | how many there are |
@@ -11,6 +11,7 @@
 //! | `report`, `show` | what is printed and drawn |
 
 mod batch;
+mod cpu;
 mod expected;
 mod merge;
 mod rebuild;
