@@ -104,23 +104,25 @@ fn queue_chunks_come_back<A: Subject>() {
     assert!(late <= early + (4 << 13), "{}: {committed:?}", A::NAME);
 }
 
-/// A warp that frees all pages of a chunk gives it back, and the queue grows by nothing.
+/// A warp that frees all pages of a chunk gives it back, and the queue does not grow from round to round. How many
+/// queue chunks there are between rounds depends on the order in which warps come, so the most of some rounds is
+/// compared with the most of as many later ones.
 fn freed_chunks_leave_no_entries<A: Subject>() {
     let site = Site::host(32);
     let lanes = 8192;
     let mut heap = TestHeap::<A>::new(&site, 8 << 20, lanes);
-    let mut committed = Vec::new();
-    for _ in 0..48 {
-        let program: Vec<_> = (0..lanes).map(|lane| vec![malloc(lane, 256)]).collect();
-        heap.run(&program, Failures::None);
-        heap.free_all(&heap.taken(), lanes);
-        committed.push(heap.pool.stats().expect("stats").usage.committed_bytes);
-    }
-    assert!(
-        committed[47] <= committed[3] + (2 << 13),
-        "{}: {committed:?}",
-        A::NAME
-    );
+    let mut most = |rounds: usize| {
+        let mut most = 0;
+        for _ in 0..rounds {
+            let program: Vec<_> = (0..lanes).map(|lane| vec![malloc(lane, 256)]).collect();
+            heap.run(&program, Failures::None);
+            heap.free_all(&heap.taken(), lanes);
+            most = most.max(heap.pool.stats().expect("stats").usage.committed_bytes);
+        }
+        most
+    };
+    let [_, early, _, late] = [16; 4].map(&mut most);
+    assert!(late <= early + (2 << 13), "{}: {early}, {late}", A::NAME);
 }
 
 /// Queues of launches so large that several queue chunks are added at a time.
