@@ -6,6 +6,7 @@
 //! | [`graph`] | building a graph of growing vectors, and PageRank over it |
 //! | [`join`] | a hash join that writes what it finds into pages of the heap |
 //! | [`kmer`] | counting the k-mers of DNA sequences in a hash map |
+//! | [`map`] | filling a hash map, and asking it |
 //! | [`rows`] | a graph whose edges come and go |
 //! | [`scan`] | prefix sums |
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
@@ -14,6 +15,7 @@ pub mod csr;
 pub mod graph;
 pub mod join;
 pub mod kmer;
+pub mod map;
 pub mod rows;
 pub mod scan;
 mod search;

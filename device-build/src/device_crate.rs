@@ -129,6 +129,8 @@ impl DeviceCrate {
     pub(crate) fn uses(&self, allocators: &[String]) -> bool {
         match self.part {
             Part::All | Part::Rest => true,
+            // Such an image also has what belongs to the global heap, which is no allocator's.
+            Part::Of(_) if self.declared.alloc => true,
             Part::Of(allocator) => allocators.iter().any(|name| name == allocator),
         }
     }

@@ -46,7 +46,8 @@
 //! ```
 //!
 //! It is compiled with `alloc` beside `core`, and a panic in it is reported with its message instead of
-//! being a `trap`; `warpheap_rt::global_heap!` says where its collections allocate.
+//! being a `trap`; `warpheap_rt::global_heap!` says where its collections allocate: in a heap of one allocator, or
+//! with `images = "by-allocator"` of the one that a kernel is launched with.
 //!
 //! [`compile_ptx`], [`compile_spirv`], [`prebuilt`] and [`source_hash`] serve programs that refresh
 //! prebuilt code; [`lint_spirv`] checks any module.

@@ -5,9 +5,11 @@
 //! | `kernel::parse` | which functions can be kernels, and what their parameters are |
 //! | `kernel::device` | the entry points: PTX, SPIR-V, host |
 //! | `kernel::launch` | the typed launch functions of the host |
+//! | `global` | a global heap for each allocator |
 //! | `heap_data` | the derive |
 //! | `paths` | how the expansion names the runtime crate |
 
+mod global;
 mod heap_data;
 mod kernel;
 mod paths;
@@ -50,6 +52,13 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(options, function)
         .unwrap_or_else(|error| error.to_compile_error())
         .into()
+}
+
+/// The global allocators of `global_heap!(all)`: of each image that of its allocator.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __global_allocators(_: TokenStream) -> TokenStream {
+    global::expand().into()
 }
 
 /// Implements `HeapData` for a `#[repr(C)]` or `#[repr(transparent)]` struct whose fields all are

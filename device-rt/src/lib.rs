@@ -39,6 +39,8 @@ pub use allocator_api2;
 pub use arch::AtomicWord;
 pub use heap::Heap;
 pub use warpheap_api as api;
+#[doc(hidden)]
+pub use warpheap_macros::__global_allocators;
 pub use warpheap_macros::{HeapData, kernel};
 
 pub mod device {

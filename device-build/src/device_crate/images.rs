@@ -62,12 +62,6 @@ pub(super) fn declared(dir: &Path) -> Result<Declared, BuildError> {
                 return malformed("`package.metadata.warpheap.alloc` is `true` or `false`");
             }
         };
-        if alloc && by_allocator {
-            return malformed(
-                "`package.metadata.warpheap` says `alloc = true` and `images = \"by-allocator\"`: a crate \
-                 with Rust's `alloc` has one global heap, so it has one image; leave out `images`",
-            );
-        }
         Ok(Declared {
             by_allocator,
             alloc,

@@ -16,7 +16,7 @@ use syn::{ItemFn, Result};
 const LAYOUT_VERSION: u32 = 1;
 
 /// The allocators of `allocators = all`, by their names in the runtime's module `alloc`.
-const ALL_ALLOCATORS: &[&str] = &[
+pub const ALL_ALLOCATORS: &[&str] = &[
     "Bump",
     "ScatterAlloc",
     "WarpHeap",

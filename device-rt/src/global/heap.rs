@@ -28,9 +28,13 @@ impl<A> Default for CudaHeap<A> {
     }
 }
 
+/// The global allocator of kernels that are no allocator's, in a crate with an image for each: there is none.
+#[doc(hidden)]
+pub struct NoHeap;
+
 #[cfg(warpheap_alloc)]
 mod device {
-    use super::CudaHeap;
+    use super::{CudaHeap, NoHeap};
     use crate::arch::{self, Words};
     use crate::global::panic::stop;
     use crate::{Heap, entry};
@@ -112,5 +116,17 @@ mod device {
             // SAFETY: the caller's promise; a try that failed left the block as it was.
             insist(heap, || unsafe { heap.realloc(ptr, layout, new_size) })
         }
+    }
+
+    // SAFETY: it gives no memory.
+    unsafe impl GlobalAlloc for NoHeap {
+        unsafe fn alloc(&self, _layout: Layout) -> *mut u8 {
+            stop(
+                "kernels of a crate with `images = \"by-allocator\"` have a heap for collections only if they are \
+                 generic over the allocator, `#[kernel(allocators = all)]`",
+            );
+        }
+
+        unsafe fn dealloc(&self, _block: *mut u8, _layout: Layout) {}
     }
 }

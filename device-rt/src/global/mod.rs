@@ -18,7 +18,9 @@
 //!
 //! after which its kernels use the collections as any other code does. On CUDA the host first says where
 //! they allocate, with `kernels.bind_heap(&pool)?`, a method that [`global_heap!`](crate::global_heap)
-//! makes; kernels that allocate before end with a panic that says so. In the emulator the collections take
+//! makes; kernels that allocate before end with a panic that says so. A crate that also says
+//! `images = "by-allocator"` writes `global_heap!(all)`: its kernels are generic over the allocator, and their
+//! collections allocate in a heap of the one that they are launched with. In the emulator the collections take
 //! from the process's own allocator, since a process has but one. There is no `alloc` on Vulkan.
 //!
 //! # What it costs
@@ -48,6 +50,8 @@ mod panic;
 #[cfg(feature = "allocator-api2")]
 pub use allocator::AddressedAlloc;
 pub use heap::CudaHeap;
+#[doc(hidden)]
+pub use heap::NoHeap;
 
 /// Has Rust's own collections in the kernels of this crate allocate with the allocator that it names, on
 /// CUDA. Write it once, in the crate's root, behind `device_module!()`.
@@ -61,8 +65,16 @@ pub use heap::CudaHeap;
 /// #[global_allocator]
 /// static HEAP: CudaHeap<WarpHeap> = CudaHeap::new();
 /// ```
+///
+/// `global_heap!(all)` is for a crate with an image for each allocator, `images = "by-allocator"`: each image allocates
+/// with its own, and `bind_heap` takes a pool of any of them. Its kernels that use collections are generic over the
+/// allocator (`#[kernel(allocators = all)]`, with a `Heap<A>` to be launched with, used or not); others have no heap.
 #[macro_export]
 macro_rules! global_heap {
+    (all) => {
+        $crate::__on_cuda! { $crate::__global_allocators! {} }
+        $crate::__on_host! { $crate::__bind_heap! { all } }
+    };
     ($allocator:ty) => {
         $crate::__on_cuda! { $crate::__global_allocator! { $allocator } }
         $crate::__on_host! { $crate::__bind_heap! { $allocator } }
@@ -73,6 +85,10 @@ macro_rules! global_heap {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __global_allocator {
+    () => {
+        #[global_allocator]
+        static WARPHEAP_GLOBAL: $crate::global::NoHeap = $crate::global::NoHeap;
+    };
     ($allocator:ty) => {
         #[global_allocator]
         static WARPHEAP_GLOBAL: $crate::global::CudaHeap<$allocator> =
@@ -84,7 +100,7 @@ macro_rules! __global_allocator {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __global_allocator {
-    ($allocator:ty) => {
+    ($($allocator:ty)?) => {
         ::core::compile_error!(
             "a crate with a global heap says `alloc = true` in [package.metadata.warpheap] of its Cargo.toml"
         );
@@ -104,6 +120,22 @@ macro_rules! __bind_heap {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __bind_heap {
+    (all) => {
+        impl crate::Kernels {
+            /// Makes `pool` the heap that Rust's own collections allocate in, on CUDA, in this crate's kernels for
+            /// the allocator of the pool, until another one is bound or the pool is dropped. What they still hold
+            /// then is lost. In the emulator they take from the process's own allocator, and this does nothing.
+            ///
+            /// # Errors
+            /// `BadLaunch` if the pool is another device's; errors of the device.
+            pub fn bind_heap<A: $crate::api::host::HostAlloc>(
+                &self,
+                pool: &$crate::api::host::Pool<A>,
+            ) -> ::core::result::Result<(), $crate::api::host::DeviceError> {
+                self.module(A::NAME).bind_heap(pool)
+            }
+        }
+    };
     ($allocator:ty) => {
         impl crate::Kernels {
             /// Makes `pool` the heap that Rust's own collections in this crate's kernels allocate in, on

@@ -2,7 +2,8 @@
 
 use super::chunk::{LISTED, Taken};
 use super::geometry::NONE;
-use super::queue::{Entries, Known};
+use super::place::Known;
+use super::queue::Entries;
 use super::{Deal, Ouroboros, Queue, Strategy};
 use crate::arch;
 use crate::bits::nth_set;

@@ -20,6 +20,7 @@ mod words;
 
 pub use cursor::{MapCursor, TrieCursor};
 pub use leaf::Before;
+pub use path::NODE_SLOTS;
 pub use trie::{FRESH, MOST_ROOT_BITS, Trie};
 pub use words::{Nothing, Typed, WordSource};
 
@@ -31,10 +32,10 @@ use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Lay
 
 /// A hash map in a heap that any number of lanes read and change at once: two words.
 ///
-/// It is a trie of hashes: a root of `2^root_bits` slots, from which nodes of 8 slots hang wherever keys
+/// It is a trie of hashes: a root of `2^root_bits` slots, from which nodes of 16 slots hang wherever keys
 /// meet, so it grows by one small block at a time, and nobody waits for that. A root of about as many
 /// slots as there will be keys makes it a flat table; a small one costs a node for every few keys and a
-/// trip to memory for every factor of eight.
+/// trip to memory for every factor of sixteen.
 ///
 /// It holds no heap and does not free itself. Zeroed words are no map: nothing is found in it, and insertion is
 /// `Unsupported`, as in heaps of more than 32 GiB. Copies are the same map.

@@ -3,10 +3,10 @@
 use super::words::{WordSource, hash};
 
 /// Bits of the hash that a node looks at.
-pub const DIGIT_BITS: u32 = 3;
+pub const DIGIT_BITS: u32 = 4;
 /// Slots of a node.
 pub const NODE_SLOTS: u32 = 1 << DIGIT_BITS;
-/// Hashes of a key that are used up one after the other. Keys that are equal in all of them, 120 bits or
+/// Hashes of a key that are used up one after the other. Keys that are equal in all of them, 125 bits or
 /// more, are refused.
 pub const SEEDS: u32 = 4;
 /// More nodes than lie on any way.

@@ -10,7 +10,7 @@ pub const EMPTY: u32 = 0;
 /// block's granule and one.
 pub const NODE: u32 = 1 << 31;
 
-/// The layout of a node: one sector of memory.
+/// The layout of a node.
 pub const NODE_LAYOUT: Layout = layout::aligned(NODE_SLOTS as usize * 4, NODE_SLOTS as usize * 4);
 
 /// Whether a node hangs in a slot.

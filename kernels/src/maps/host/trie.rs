@@ -8,7 +8,7 @@ use warpheap_rt::api::host::{
     Arg, BackendKind, DeviceError, DeviceVec, HeapArg, HostAlloc, HostEntry, IntoArg, LaunchConfig,
     Pool, Prepared, RawPool,
 };
-use warpheap_rt::container::map::Trie;
+use warpheap_rt::container::map::{NODE_SLOTS, Trie};
 use warpheap_rt::device::*;
 
 /// Heaps that the library has kernels of maps for.
@@ -204,7 +204,7 @@ impl<A: MapAlloc> OwnedTrie<A> {
             ];
             // SAFETY: these are the parameters of map_free behind the heap and the map.
             unsafe { self.run(entry, shares, args.into()) }?;
-            shares = (shares / 8).max(slots.min(shares));
+            shares = (shares / NODE_SLOTS).max(slots.min(shares));
         }
         let layout = Trie::root_layout(trie.root_bits());
         // SAFETY: the root came from this heap with this layout, and nothing hangs from it any more.
