@@ -86,15 +86,18 @@ pub struct ChangeArgs {
     /// Count the triangles of the initial graph, which is made undirected.
     #[arg(long)]
     pub triangles: bool,
+    /// Rank the vertices after each phase.
+    #[arg(long)]
+    pub page_rank: bool,
     /// Draw the time of each round.
     #[arg(long, value_name = "FILE.svg", requires = "rounds")]
     pub plot: Option<PathBuf>,
 }
 
 impl ChangeArgs {
-    /// Whether the graph is to change, or its triangles to be counted.
+    /// Whether the graph is to change, or is asked for what the job that changes it finds.
     pub fn asked(&self) -> bool {
-        self.rounds > 0 || self.triangles
+        self.rounds > 0 || self.triangles || self.page_rank
     }
 }
 

@@ -12,7 +12,7 @@
 //! | `chunk` | the header of a chunk: its free pages |
 //! | `semaphore` | the bulk semaphore |
 //! | `serve` | a warp's requests, in rounds |
-//! | `queue`, `place`, `grow` | what the queues share: positions, writing and taking entries, adding queue chunks |
+//! | `queue`, `grow` | what the queues share: writing and taking entries, adding queue chunks |
 //! | `standard`, `array`, `linked` | the three queues |
 //! | `pages`, `chunks` | what the queues manage |
 //! | `slots` | chunks between their queue and requests |
@@ -32,7 +32,6 @@ mod linked;
 mod manager;
 mod mixed;
 mod pages;
-mod place;
 mod queue;
 mod semaphore;
 mod serve;

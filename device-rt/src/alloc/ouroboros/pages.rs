@@ -6,8 +6,7 @@
 //! has all of its pages back, which then goes to the manager.
 
 use super::geometry::{HEAD_COUNT, HEAD_FRONT, HEAD_SPILLED, NONE};
-use super::place::Known;
-use super::queue::{Entries, Queue};
+use super::queue::{Entries, Known, Queue};
 use super::{Deal, Ouroboros, Strategy};
 use crate::arch;
 use warpheap_api::{HeapMemory, LaneMask, least, select};

@@ -2,8 +2,7 @@
 
 use super::chunk::{LISTED, Taken};
 use super::geometry::NONE;
-use super::place::Known;
-use super::queue::Entries;
+use super::queue::{Entries, Known};
 use super::{Deal, Ouroboros, Queue, Strategy};
 use crate::arch;
 use crate::bits::nth_set;

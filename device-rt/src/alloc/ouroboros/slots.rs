@@ -7,8 +7,7 @@
 
 use super::chunk::{LISTED, STATE, count_of, tag_of};
 use super::geometry::{HEAD_COUNT, HEAD_ENTRIES, HEAD_FRONT, HEAD_SLOTS, NONE, SLOTS};
-use super::place::Known;
-use super::queue::{Entries, Queue};
+use super::queue::{Entries, Known, Queue};
 use super::{Chunks, Deal, Ouroboros, Strategy};
 use crate::arch;
 use crate::thread;

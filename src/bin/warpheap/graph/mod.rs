@@ -6,7 +6,7 @@
 //! | `input`, `reference` | the graph that was asked for, and the CPU's answers |
 //! | `growth`, `pool` | what the vectors ask of a heap, and the pool that is enough |
 //! | `allocators` | which allocators there are |
-//! | `batch`, `insert`, `rank`, `run` | one run on a device |
+//! | `batch`, `insert`, `rank`, `ranks`, `run` | one run on a device |
 //! | `changing` | a graph whose edges come and go |
 //! | `check` | whether it is right |
 //! | `report`, `show` | what is printed |
@@ -22,6 +22,7 @@ mod input;
 mod insert;
 pub mod pool;
 mod rank;
+mod ranks;
 pub mod read;
 mod reference;
 mod report;

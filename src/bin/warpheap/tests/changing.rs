@@ -3,7 +3,7 @@
 use super::{TempFile, warpheap, warpheap_with, warpheap_with_input};
 use serde_json::Value;
 
-const CHANGING: [&str; 9] = [
+const CHANGING: [&str; 10] = [
     "graph",
     "--scale",
     "9",
@@ -12,6 +12,7 @@ const CHANGING: [&str; 9] = [
     "--updates",
     "3000",
     "--triangles",
+    "--page-rank",
     "--json",
 ];
 
@@ -48,6 +49,8 @@ fn every_allocator_changes_the_graph() {
     for run in &runs {
         assert_eq!(run["mallocs"], run["frees"], "{run}");
         assert_eq!(run["inserts"].as_array().map(Vec::len), Some(2), "{run}");
+        let ranks = run["page_ranks_s"].as_array();
+        assert_eq!(ranks.map(Vec::len), Some(3), "{run}");
         let [init, grown, shrunk] = live(run);
         assert!(grown > init && shrunk < grown, "{run}");
         assert_eq!(live(run), live(&runs[0]), "{run}");

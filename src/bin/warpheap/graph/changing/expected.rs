@@ -7,7 +7,7 @@ use crate::args::ChangeArgs;
 use crate::graph::edges::EdgeList;
 use crate::graph::generate::mix;
 use crate::graph::growth::Demand;
-use crate::graph::reference::InNeighbours;
+use crate::graph::reference::{InNeighbours, PageRank};
 use crate::progress::Progress;
 
 /// What a step is part of.
@@ -54,6 +54,33 @@ pub struct Expected {
     pub demand: Demand,
     /// Triangles of the initial graph, if they are asked for.
     pub triangles: Option<u64>,
+    /// The ranks after each phase, if they are asked for.
+    pub ranked: Vec<Ranked>,
+}
+
+/// The vertices of a graph, ranked.
+pub struct Ranked {
+    /// How many edges leave each.
+    pub out_degrees: Vec<u32>,
+    /// Iterations of PageRank.
+    pub iterations: u32,
+    /// The rank of each.
+    pub ranks: Vec<f64>,
+}
+
+impl Ranked {
+    fn new(state: &InNeighbours, iterations: u32) -> Self {
+        let mut out_degrees = vec![0; state.vertices() as usize];
+        for source in &state.sources {
+            out_degrees[*source as usize] += 1;
+        }
+        let ranks = PageRank::new(state.vertices()).run(state, &out_degrees, iterations);
+        Ranked {
+            out_degrees,
+            iterations,
+            ranks,
+        }
+    }
 }
 
 impl Expected {
@@ -100,6 +127,16 @@ impl Expected {
             states,
             demand: rows.demand(),
             triangles,
+            ranked: Vec::new(),
+        }
+    }
+
+    /// Ranks the vertices after each phase.
+    pub fn rank(&mut self, iterations: u32, progress: Progress) {
+        let bar = progress.bar("the CPU's ranks".to_owned(), self.states.len() as u64);
+        for state in &self.states {
+            self.ranked.push(Ranked::new(state, iterations));
+            bar.advance(1);
         }
     }
 

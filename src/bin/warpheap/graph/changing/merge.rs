@@ -6,15 +6,18 @@ use super::run::Context;
 use crate::pool::Failed;
 use std::time::Duration;
 use warpheap::{BackendKind, DeviceError, DeviceVec, LaunchConfig, Pool, Prepared};
+use warpheap_applications::rows::rank::RowsGatherEntry;
+use warpheap_applications::rows::triangles::RowsTrianglesEntry;
 use warpheap_applications::rows::{
     Row, RowsFindEntry, RowsFreeEntry, RowsLayEntry, RowsLiftEntry, RowsPutEntry, RowsRoomEntry,
-    RowsSettleEntry, RowsTrianglesEntry, TILE,
+    RowsSettleEntry, TILE,
 };
 
 /// An allocator with all kernels of the job.
 pub trait Kernels:
     RowsFindEntry
     + RowsFreeEntry
+    + RowsGatherEntry
     + RowsLayEntry
     + RowsLiftEntry
     + RowsPutEntry
@@ -27,6 +30,7 @@ pub trait Kernels:
 impl<A> Kernels for A where
     A: RowsFindEntry
         + RowsFreeEntry
+        + RowsGatherEntry
         + RowsLayEntry
         + RowsLiftEntry
         + RowsPutEntry
@@ -70,9 +74,12 @@ pub fn lanes(context: &Context<'_>) -> LaunchConfig {
 
 /// The rows of a graph in a heap.
 pub struct Rows<'a, A> {
-    context: &'a Context<'a>,
-    pool: &'a Pool<A>,
-    room: &'a Room,
+    /// What the run works with.
+    pub context: &'a Context<'a>,
+    /// The heap.
+    pub pool: &'a Pool<A>,
+    /// Device memory for a batch.
+    pub room: &'a Room,
     /// The rows.
     pub rows: DeviceVec<Row>,
 }

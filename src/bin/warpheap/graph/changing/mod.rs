@@ -6,7 +6,7 @@
 //! | `expected`, `cpu` | what the CPU makes of them |
 //! | `room`, `sums` | device memory for a batch; prefix sums |
 //! | `merge`, `rebuild` | a batch into rows, and into compressed sparse rows written anew |
-//! | `triangles` | how many there are |
+//! | `triangles`, `rank` | how many there are; PageRank |
 //! | `run` | one run of all steps on a device |
 //! | `report`, `show` | what is printed and drawn |
 
@@ -14,6 +14,7 @@ mod batch;
 mod cpu;
 mod expected;
 mod merge;
+mod rank;
 mod rebuild;
 mod report;
 mod room;
@@ -53,7 +54,10 @@ pub fn job(args: &GraphArgs) -> Result<String, CliError> {
     list.make_simple();
     let graph = input::described(&list, source, load);
     let progress = Progress::detect();
-    let expected = Expected::new(&list, &args.changes, job.seed, progress);
+    let mut expected = Expected::new(&list, &args.changes, job.seed, progress);
+    if args.changes.page_rank {
+        expected.rank(job.iterations, progress);
+    }
     let base = list.base;
     drop(list);
     let context = Context {
@@ -85,6 +89,7 @@ pub fn job(args: &GraphArgs) -> Result<String, CliError> {
         inserted: expected.changed(expected::Phase::Insert),
         deleted: expected.changed(expected::Phase::Delete),
         triangles: expected.triangles,
+        page_rank: args.changes.page_rank,
         rebuild,
         runs,
         left_out,

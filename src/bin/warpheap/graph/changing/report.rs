@@ -33,6 +33,9 @@ pub struct Report {
     pub deleted: u64,
     /// Triangles of the initial graph.
     pub triangles: Option<u64>,
+    /// Whether vertices were ranked.
+    #[serde(skip)]
+    pub page_rank: bool,
     /// The same with compressed sparse rows.
     pub rebuild: Rebuild,
     /// One per allocator, in the order asked for.
@@ -73,6 +76,9 @@ pub struct Run {
     /// Counting triangles.
     #[serde(rename = "triangles_s", serialize_with = "maybe_seconds")]
     pub triangles: Option<Duration>,
+    /// Ranking the vertices after each phase.
+    #[serde(rename = "page_ranks_s", serialize_with = "all_seconds")]
+    pub page_ranks: Vec<Duration>,
     /// Freeing all rows.
     #[serde(rename = "free_s", serialize_with = "seconds")]
     pub free: Duration,
@@ -105,6 +111,7 @@ impl Run {
             inserts: Vec::new(),
             deletes: Vec::new(),
             triangles: None,
+            page_ranks: Vec::new(),
             free: Duration::ZERO,
             footprint: Vec::new(),
             mallocs: 0,

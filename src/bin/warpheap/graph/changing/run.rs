@@ -60,8 +60,8 @@ fn attempt<A: Kernels>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>
             Phase::Insert => run.inserts.push(merged.times),
             Phase::Delete => run.deletes.push(merged.times),
         }
-        if let Some(state) = step.state {
-            let state = &expected.states[state];
+        if let Some(number) = step.state {
+            let state = &expected.states[number];
             let (mut neighbours, lengths) = rows.read()?;
             let same = check::degrees(state, &lengths, context.base)
                 .and_then(|()| check::neighbours(state, &mut neighbours, context.base));
@@ -78,6 +78,12 @@ fn attempt<A: Kernels>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>
                     return Err(wrong::<A>(context, what).into());
                 }
                 run.triangles = Some(time);
+            }
+            if let Some(ranked) = expected.ranked.get(number) {
+                let (ranks, time) = rows.rank(ranked)?;
+                check::ranks(&ranked.ranks, &ranks, context.base)
+                    .map_err(|mismatch| wrong::<A>(context, mismatch))?;
+                run.page_ranks.push(time);
             }
         }
         bar.advance(1);

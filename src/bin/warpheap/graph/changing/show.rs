@@ -56,6 +56,9 @@ impl Report {
         if self.triangles.is_some() {
             head.push("triangles");
         }
+        if self.page_rank {
+            head.push("PageRank");
+        }
         head.push("check");
         let mut rows: Vec<Vec<String>> = vec![head.into_iter().map(String::from).collect()];
         for run in &self.runs {
@@ -73,6 +76,9 @@ impl Report {
                 size::display(run.footprint.last().map_or(0, |last| last.bytes_used)),
             ];
             row.extend(run.triangles.map(time));
+            if self.page_rank {
+                row.push(time(mean_of(&run.page_ranks)));
+            }
             row.push("ok".to_owned());
             rows.push(row);
         }
@@ -89,6 +95,7 @@ impl Report {
             size::display(2 * self.rebuild.bytes),
         ];
         row.extend(self.triangles.map(|_| "-".to_owned()));
+        row.extend(self.page_rank.then(|| "-".to_owned()));
         row.push("ok".to_owned());
         rows.push(row);
         table(&rows)
