@@ -51,6 +51,17 @@ pub trait HostAlloc: HeapHandle {
     /// The only backend that has this allocator; `None` for all that work everywhere.
     const ONLY_ON: Option<BackendKind> = None;
 
+    /// Settings of a heap for blocks of about `bytes` bytes and no more: the defaults, unless a heap has blocks of one
+    /// size, which then is the least that is possible and enough.
+    fn config_for(_bytes: u32) -> Self::Config {
+        Self::Config::default()
+    }
+
+    /// Bytes of the largest block that a heap with these settings serves, however large it is.
+    fn largest_block(_config: &Self::Config) -> u64 {
+        Self::CAPS.max_size
+    }
+
     /// Lays out a heap of `bytes` bytes (a multiple of 16, at most 64 GiB).
     ///
     /// # Errors

@@ -13,6 +13,14 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Counted<A> {
     type Config = A::Config;
     const ONLY_ON: Option<BackendKind> = A::ONLY_ON;
 
+    fn config_for(bytes: u32) -> A::Config {
+        A::config_for(bytes)
+    }
+
+    fn largest_block(config: &A::Config) -> u64 {
+        A::largest_block(config)
+    }
+
     fn plan(bytes: u64, config: &A::Config) -> Result<HeapPlan, PlanError> {
         A::plan(bytes, config)
     }

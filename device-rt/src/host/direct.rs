@@ -24,6 +24,12 @@ impl HostAlloc for DirectOutput {
     const KIND: u32 = 42;
     type Config = DirectOutputConfig;
 
+    fn config_for(bytes: u32) -> DirectOutputConfig {
+        DirectOutputConfig {
+            place_bytes: bytes.clamp(16 << LEAST_SHIFT, 1 << 16).next_power_of_two(),
+        }
+    }
+
     fn plan(bytes: u64, config: &DirectOutputConfig) -> Result<HeapPlan, PlanError> {
         let place = config.place_bytes;
         if !place.is_power_of_two() || !(16 << LEAST_SHIFT..=1 << 16).contains(&place) {

@@ -115,6 +115,17 @@ impl<const KIND: u32> HostAlloc for PageWalk<KIND> {
     const LEAST_BLOCK: u64 = MOST_PAGE_BYTES as u64;
     type Config = RandomWalkConfig;
 
+    fn config_for(bytes: u32) -> RandomWalkConfig {
+        RandomWalkConfig {
+            page_bytes: bytes.clamp(16, MOST_PAGE_BYTES).next_power_of_two(),
+            ..RandomWalkConfig::default()
+        }
+    }
+
+    fn largest_block(config: &RandomWalkConfig) -> u64 {
+        config.page_bytes.into()
+    }
+
     fn plan(bytes: u64, config: &RandomWalkConfig) -> Result<HeapPlan, PlanError> {
         let bad = |setting, value: u32, why| PlanError::BadSetting {
             allocator: Self::NAME,

@@ -1,16 +1,15 @@
 //! The third stage on a heap: probe, and what follows from its pages.
 
 use super::hashed::{Hashed, offsets};
-use super::pool::Paged;
 use super::run::Context;
 use std::time::{Duration, Instant};
-use warpheap::{DeviceError, DeviceVec, LaunchConfig, LaunchReport, Pool};
+use warpheap::{DeviceError, DeviceVec, HostAlloc, LaunchConfig, LaunchReport, Pool};
 use warpheap_applications::join::{JoinCollectEntry, JoinFreeEntry, JoinProbeEntry, Match, Pages};
 
 /// An allocator that the kernels of the join are compiled for.
-pub trait Joins: Paged + JoinProbeEntry + JoinCollectEntry + JoinFreeEntry {}
+pub trait Joins: HostAlloc + JoinProbeEntry + JoinCollectEntry + JoinFreeEntry {}
 
-impl<A: Paged + JoinProbeEntry + JoinCollectEntry + JoinFreeEntry> Joins for A {}
+impl<A: HostAlloc + JoinProbeEntry + JoinCollectEntry + JoinFreeEntry> Joins for A {}
 
 /// Time of a kernel: of launching it and waiting for it, and on the device.
 #[derive(Debug, Clone, Copy)]

@@ -55,7 +55,7 @@ fn attempt<A: Joins>(
     bytes: u64,
     mut phases: Phases,
 ) -> Result<Run, Failed> {
-    let config = A::config(context.shape.page_bytes);
+    let config = A::config_for(context.shape.page_bytes);
     let mut pool: Pool<A> = context
         .device
         .reserve_with(bytes, &config)

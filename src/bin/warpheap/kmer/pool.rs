@@ -2,6 +2,7 @@
 
 use crate::pool::{Need, around, limit};
 use warpheap::device::{Layout, layout};
+use warpheap::rt::container::map::NODE_SLOTS;
 use warpheap::{Device, DeviceError, HostAlloc};
 
 /// Free room beside the blocks, for allocators that split their heap into regions of one block size.
@@ -10,8 +11,10 @@ const ROOM: u64 = 16 << 20;
 const REACH: u64 = 32 << 30;
 /// A leaf: its state, a key of two words, a count.
 const LEAF: Layout = layout::bytes(16);
+/// Bytes of a node, the largest block but for the root.
+pub const NODE_BYTES: u32 = NODE_SLOTS * 4;
 /// A node.
-const NODE: Layout = layout::aligned(32, 32);
+const NODE: Layout = layout::aligned(NODE_BYTES as usize, NODE_BYTES as usize);
 /// Bytes of the pool in which blocks are measured.
 const PROBE: u64 = 4 << 20;
 /// The largest root, as the logarithm of its slots.
@@ -23,7 +26,7 @@ pub struct Demand {
     /// Different k-mers.
     pub distinct: u64,
     /// Bytes that the allocator takes for a leaf and for three quarters of a node: in a trie of random
-    /// keys with eight slots to a node there is about one node for two keys.
+    /// keys with sixteen slots to a node there is about one node for three keys, less or more as they fall.
     pub each: u64,
 }
 
@@ -32,7 +35,7 @@ impl Demand {
     /// of one size only.
     pub fn new<A: HostAlloc>(device: &Device, distinct: u64) -> Self {
         let taken = || -> Result<[u64; 2], DeviceError> {
-            let pool = device.reserve::<A>(PROBE)?;
+            let pool = device.reserve_with::<A>(PROBE, &A::config_for(NODE_BYTES))?;
             let before = pool.stats()?.usage.used_bytes;
             pool.malloc(LEAF)?;
             let between = pool.stats()?.usage.used_bytes;
@@ -54,7 +57,9 @@ impl Demand {
     /// allocator has no block as large.
     pub fn root_bits<A: HostAlloc>(self) -> u32 {
         let wanted = self.distinct.max(2).ilog2();
-        let possible = (A::CAPS.max_size / 4).max(1).ilog2();
+        let possible = (A::largest_block(&A::config_for(NODE_BYTES)) / 4)
+            .max(1)
+            .ilog2();
         wanted.min(possible).min(LARGEST_ROOT)
     }
 
@@ -67,7 +72,7 @@ impl Demand {
 /// Bytes of a pool that is enough, for all that is known beforehand.
 fn enough<A: HostAlloc>(demand: Demand) -> u64 {
     let bytes = demand.bytes::<A>();
-    around::<A>(bytes + bytes / 4 + ROOM, &A::Config::default())
+    around::<A>(bytes + bytes / 4 + ROOM, &A::config_for(NODE_BYTES))
 }
 
 /// What the map needs of a heap.
@@ -85,7 +90,7 @@ pub fn need<A: HostAlloc>(device: &Device, demand: Demand) -> Need {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpheap::device::{Bump, DeviceAlloc, OuroborosPS, WarpHeap};
+    use warpheap::device::{Bump, DeviceAlloc, OuroborosPS, RandomWalk, WarpHeap};
 
     fn of(distinct: u64) -> Demand {
         let each = 40;
@@ -99,6 +104,8 @@ mod tests {
         assert_eq!(of(1 << 31).root_bits::<WarpHeap>(), LARGEST_ROOT);
         let bits = of(1 << 31).root_bits::<OuroborosPS>();
         assert!(4 << bits <= OuroborosPS::CAPS.max_size, "{bits}");
+        // A page.
+        assert_eq!(of(1 << 31).root_bits::<RandomWalk>(), 4);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One run: one allocator on one device.
 
-use super::pool::{self, Demand};
+use super::pool::{self, Demand, NODE_BYTES};
 use super::reference::Counts;
 use super::report::{Phases, Run};
 use super::sequences::{Sequences, letters};
@@ -71,7 +71,10 @@ fn attempt<A: MapAlloc + KmerCountEntry>(
     demand: Demand,
     bytes: u64,
 ) -> Result<Run, Failed> {
-    let pool = context.device.reserve::<A>(bytes).map_err(Failed::NoPool)?;
+    let device = context.device;
+    let pool = device
+        .reserve_with::<A>(bytes, &A::config_for(NODE_BYTES))
+        .map_err(Failed::NoPool)?;
     let root_bits = demand.root_bits::<A>();
     let map = DeviceHashMap::<Kmer, u32, A>::new(&pool, root_bits).map_err(failed)?;
     let mut phases = Phases::default();
