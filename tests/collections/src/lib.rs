@@ -75,6 +75,11 @@ impl Site {
         )
     }
 
+    /// The kernels whose collections allocate with the allocator that they are launched with.
+    pub fn any_heap(&self) -> warpheap_global_heap_kernels::Kernels {
+        warpheap_global_heap_kernels::load(&self.device).expect("the kernels load")
+    }
+
     /// A heap of `bytes`.
     pub fn heap<A: HostAlloc>(&self, bytes: u64) -> Pool<A> {
         self.device.reserve::<A>(bytes).expect("the heap is made")

@@ -1,19 +1,24 @@
-//! How fast a hash map takes and finds keys: into roots of few slots, from which it grows, and into one with a slot
-//! for every key. `map_rate [log2 of the number of keys]`.
+//! How fast a hash map takes and finds keys with each allocator: into roots of few slots, from which it grows, and into
+//! one with a slot for every key. `map_rate [log2 of the number of keys [allocator]]`.
 
 use std::process::ExitCode;
+use warpheap::device::*;
 use warpheap::{Device, DeviceError, DeviceHashMap, DeviceVec, LaunchConfig, MapAlloc};
-use warpheap_container_kernels::Kernels;
-use warpheap_container_kernels::maps::{MapGetEntry, MapInsertEntry};
-use warpheap_rt::device::WarpHeap;
+use warpheap_applications::map::{MapFindEntry, MapInsertEntry};
+
+/// Fresh maps, of which the fastest counts.
+const RUNS: usize = 5;
+/// Bytes of the largest block of a map but for its root: a node.
+const NODE: u32 = 64;
 
 fn main() -> ExitCode {
-    let bits = std::env::args().nth(1).map_or(Ok(24), |text| text.parse());
-    let Some(bits) = bits.ok().filter(|bits| (4..=28).contains(bits)) else {
-        eprintln!("error: give the log2 of the number of keys, 4 to 28");
+    let mut arguments = std::env::args().skip(1);
+    let bits = arguments.next().map_or(Ok(24), |text| text.parse());
+    let Some(bits) = bits.ok().filter(|bits| (4..=24).contains(bits)) else {
+        eprintln!("error: give the log2 of the number of keys, 4 to 24");
         return ExitCode::FAILURE;
     };
-    match run(bits) {
+    match run(bits, arguments.next().as_deref()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -22,50 +27,81 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(bits: u32) -> Result<(), DeviceError> {
+/// An allocator with the kernels.
+trait Subject: MapAlloc + MapInsertEntry + MapFindEntry {}
+
+impl<A: MapAlloc + MapInsertEntry + MapFindEntry> Subject for A {}
+
+/// The same keys for all.
+struct Table {
+    device: Device,
+    kernels: warpheap_applications::Kernels,
+    keys: DeviceVec<u32>,
+    results: DeviceVec<u32>,
+    bits: u32,
+}
+
+fn run(bits: u32, only: Option<&str>) -> Result<(), DeviceError> {
     let device = Device::open()?;
     println!("{}: 2^{bits} keys, Mops/s", device.info().name);
-    println!("allocator     root    insert      find");
-    let kernels = warpheap_container_kernels::load(&device)?;
-    for root_bits in [4, 10, 16]
-        .into_iter()
-        .filter(|root| *root < bits)
-        .chain([bits.min(24)])
-    {
-        rate::<WarpHeap>(&device, &kernels, bits, root_bits)?;
+    println!("allocator            root    insert      find");
+    // An odd factor keeps them distinct.
+    let keys: Vec<u32> = (0..1u32 << bits)
+        .map(|i| i.wrapping_mul(0x9e37_79b1))
+        .collect();
+    let table = Table {
+        kernels: warpheap_applications::load(&device)?,
+        keys: DeviceVec::from_slice(&device, &keys)?,
+        results: DeviceVec::zeroed(&device, keys.len())?,
+        device,
+        bits,
+    };
+    macro_rules! rates {
+        ($($allocator:ident),* $(,)?) => {$(
+            if only.is_none_or(|name| name == $allocator::NAME) {
+                rates::<$allocator>(&table);
+            }
+        )*};
     }
+    warpheap::rt::for_each_allocator!(rates);
     Ok(())
 }
 
-/// The best of five fresh maps.
-fn rate<A: MapAlloc + MapInsertEntry + MapGetEntry>(
-    device: &Device,
-    kernels: &Kernels,
-    bits: u32,
-    root_bits: u32,
-) -> Result<(), DeviceError> {
-    let count = 1u32 << bits;
-    // A leaf is 16 bytes, nodes are about as much again, and the root has a word for each slot.
-    let pool = device.reserve::<A>((count as u64 * 96).max(64 << 20))?;
-    // An odd factor keeps them distinct.
-    let keys: Vec<u32> = (0..count).map(|i| i.wrapping_mul(0x9e37_79b1)).collect();
-    let keys = DeviceVec::from_slice(device, &keys)?;
-    let results = DeviceVec::<u32>::zeroed(device, count as usize)?;
+/// Roots of 16 slots, of more, and of one for each key or as many as there can be.
+fn rates<A: Subject>(table: &Table) {
+    let largest = A::largest_block(&A::config_for(NODE));
+    let most = table.bits.min((largest / 4).ilog2());
+    let smaller = [4, 10, 16].into_iter().filter(|bits| *bits < most);
+    for root_bits in smaller.chain([most]) {
+        match rate::<A>(table, root_bits) {
+            Ok([insert, find]) => {
+                println!("{:<20} 2^{root_bits:<3} {insert:>9.1} {find:>9.1}", A::NAME);
+            }
+            Err(error) => println!("{:<20} 2^{root_bits:<3} {error}", A::NAME),
+        }
+    }
+}
+
+/// Millions of keys that are inserted and found in a second.
+fn rate<A: Subject>(table: &Table, root_bits: u32) -> Result<[f64; 2], DeviceError> {
+    let Table { keys, results, .. } = table;
+    let count = 1u32 << table.bits;
+    // Blocks of a leaf and nodes are some 40 bytes for each key; walks want free places to find.
+    let bytes = (count as u64 * 256).max(64 << 20);
     let config = LaunchConfig::for_num_elems(count);
     let mut best = [f64::MAX; 2];
-    for _ in 0..5 {
+    for _ in 0..RUNS {
+        let pool = table
+            .device
+            .reserve_with::<A>(bytes, &A::config_for(NODE))?;
         let map = DeviceHashMap::<u32, u32, A>::new(&pool, root_bits)?;
-        let inserted = kernels.map_insert(&pool, config, map.map(), &keys, &keys, &results)?;
-        let new = results
-            .to_vec()?
-            .iter()
-            .filter(|&&result| result == 1)
-            .count();
-        let found = kernels.map_get(&pool, config, map.map(), &keys, &results)?;
-        let right = results.to_vec()? == keys.to_vec()?;
-        if new != count as usize || !right {
+        let kernels = &table.kernels;
+        let inserted = kernels.map_insert(&pool, config, map.map(), keys, keys, results)?;
+        let fresh = results.to_vec()?.iter().filter(|&&new| new == 1).count();
+        let found = kernels.map_find(&pool, config, map.map(), keys, results)?;
+        if fresh != count as usize || results.to_vec()? != keys.to_vec()? {
             println!(
-                "{}: {new} of {count} keys inserted, all found: {right}",
+                "{}: {fresh} of {count} keys inserted, or others found",
                 A::NAME
             );
         }
@@ -73,7 +109,5 @@ fn rate<A: MapAlloc + MapInsertEntry + MapGetEntry>(
             *best = best.min(report.device_time.as_secs_f64());
         }
     }
-    let [insert, find] = best.map(|seconds| count as f64 / seconds / 1e6);
-    println!("{:<12} 2^{root_bits:<3} {insert:>9.1} {find:>9.1}", A::NAME);
-    Ok(())
+    Ok(best.map(|seconds| f64::from(count) / seconds / 1e6))
 }
