@@ -76,6 +76,27 @@ impl Site {
     }
 }
 
+/// Tests `vulkan` and `cuda` that hand each of these devices to a function, if they are there.
+#[macro_export]
+macro_rules! on_gpus {
+    ($test:path) => {
+        #[test]
+        fn vulkan() {
+            if let Some(site) = $crate::Site::vulkan() {
+                $test(&site);
+            }
+        }
+
+        #[cfg(feature = "cuda")]
+        #[test]
+        fn cuda() {
+            if let Some(site) = $crate::Site::cuda() {
+                $test(&site);
+            }
+        }
+    };
+}
+
 /// Nothing is left in a heap.
 pub fn assert_empty<A: HostAlloc>(pool: &Pool<A>) {
     let usage = pool.stats().expect("stats").usage;

@@ -213,17 +213,4 @@ fn host() {
     everything(&Site::host(4));
 }
 
-#[test]
-fn vulkan() {
-    if let Some(site) = Site::vulkan() {
-        everything(&site);
-    }
-}
-
-#[cfg(feature = "cuda")]
-#[test]
-fn cuda() {
-    if let Some(site) = Site::cuda() {
-        everything(&site);
-    }
-}
+warpheap_container_tests::on_gpus!(everything);

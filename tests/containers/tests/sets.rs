@@ -168,25 +168,4 @@ mod host {
     }
 }
 
-mod vulkan {
-    use super::*;
-
-    #[test]
-    fn on_the_device() {
-        if let Some(site) = Site::vulkan() {
-            everything(&site);
-        }
-    }
-}
-
-#[cfg(feature = "cuda")]
-mod cuda {
-    use super::*;
-
-    #[test]
-    fn on_the_device() {
-        if let Some(site) = Site::cuda() {
-            everything(&site);
-        }
-    }
-}
+warpheap_container_tests::on_gpus!(everything);

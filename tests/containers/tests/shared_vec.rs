@@ -252,17 +252,4 @@ mod host {
     }
 }
 
-#[test]
-fn vulkan() {
-    if let Some(site) = Site::vulkan() {
-        everything(&site);
-    }
-}
-
-#[cfg(feature = "cuda")]
-#[test]
-fn cuda() {
-    if let Some(site) = Site::cuda() {
-        everything(&site);
-    }
-}
+warpheap_container_tests::on_gpus!(everything);

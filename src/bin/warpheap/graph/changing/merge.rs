@@ -1,7 +1,7 @@
 //! A batch merged into the rows of a graph, and the rows read back.
 
 use super::batch::Batch;
-use super::room::Room;
+use super::room::{Loaded, Room};
 use super::run::Context;
 use crate::pool::Failed;
 use std::time::Duration;
@@ -128,8 +128,7 @@ impl<'a, A: Kernels> Rows<'a, A> {
             &on.changes,
             flag,
         );
-        let mut copy = vec![kernels.rows_tiles_launch(segments, rows, &on.segments, &on.tiles)];
-        copy.extend(self.room.sums.launches(kernels, &on.tiles)?);
+        let mut copy = self.tiles(&on)?;
         copy.push(kernels.rows_lift_launch(pool, tiles, rows, &on.segments, &on.tiles, &on.lifted));
         copy.push(kernels.rows_lay_launch(
             pool,
@@ -168,6 +167,19 @@ impl<'a, A: Kernels> Rows<'a, A> {
         })
     }
 
+    /// The launches that say where the tiles of each row of a batch begin.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn tiles(&self, on: &Loaded) -> Result<Vec<Prepared>, DeviceError> {
+        let kernels = self.context.kernels;
+        let shape = LaunchConfig::for_num_elems(on.segments.len() as u32 + 1);
+        let mut launches =
+            vec![kernels.rows_tiles_launch(shape, &self.rows, &on.segments, &on.tiles)];
+        launches.extend(self.room.sums.launches(kernels, &on.tiles)?);
+        Ok(launches)
+    }
+
     /// Runs launches in order and gives their time on the device.
     fn run(&self, launches: &[Prepared]) -> Result<Duration, Failed> {
         run(self.context, launches)
@@ -181,10 +193,7 @@ impl<'a, A: Kernels> Rows<'a, A> {
         let kernels = self.context.kernels;
         let vertices = self.context.expected.vertices;
         let on = self.room.everything(vertices)?;
-        let all = LaunchConfig::for_num_elems(vertices + 1);
-        let mut launches =
-            vec![kernels.rows_tiles_launch(all, &self.rows, &on.segments, &on.tiles)];
-        launches.extend(self.room.sums.launches(kernels, &on.tiles)?);
+        let mut launches = self.tiles(&on)?;
         launches.push(kernels.rows_lift_launch(
             self.pool,
             lanes(self.context),
@@ -213,13 +222,10 @@ impl<'a, A: Kernels> Rows<'a, A> {
         let kernels = self.context.kernels;
         let vertices = self.context.expected.vertices;
         let on = self.room.everything(vertices)?;
-        let all = LaunchConfig::for_num_elems(vertices + 1);
         let shape = lanes(self.context);
         let lanes = (shape.grid_dim * shape.block_dim) as usize;
         let found = DeviceVec::<u32>::zeroed(self.context.device, 2 * lanes)?;
-        let mut launches =
-            vec![kernels.rows_tiles_launch(all, &self.rows, &on.segments, &on.tiles)];
-        launches.extend(self.room.sums.launches(kernels, &on.tiles)?);
+        let mut launches = self.tiles(&on)?;
         launches.push(kernels.rows_triangles_launch(
             self.pool,
             shape,

@@ -17,11 +17,7 @@ impl<A: Kernels> Rows<'_, A> {
         let (device, kernels) = (self.context.device, self.context.kernels);
         let vertices = self.context.expected.vertices;
         let on = self.room.everything(vertices)?;
-        let all = LaunchConfig::for_num_elems(vertices + 1);
-        let mut launches =
-            vec![kernels.rows_tiles_launch(all, &self.rows, &on.segments, &on.tiles)];
-        launches.extend(self.room.sums.launches(kernels, &on.tiles)?);
-        let mut time = run(self.context, &launches)?;
+        let mut time = run(self.context, &self.tiles(&on)?)?;
         let tiles = on.tiles.to_vec()?.last().copied().unwrap_or(0);
         let parts = DeviceVec::<f32>::uninit(device, tiles as usize)?;
         let ranks = Ranks::new(device, PageRank::new(vertices), &ranked.out_degrees)?;
