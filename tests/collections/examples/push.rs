@@ -10,6 +10,12 @@ use warpheap_rt::device::*;
 /// Launches of which the shortest counts.
 const RUNS: usize = 5;
 
+/// Bytes of the pool for each lane, many more than its vectors take: lanes are alone in such kernels, and where an
+/// allocator has lanes wait for each other's chunks, as Ouroboros' page queues do, each opens chunks of its own.
+const EACH: u64 = 16 << 10;
+/// Bytes of the largest pool.
+const MOST: u64 = 16 << 30;
+
 /// A GPU if there is one.
 fn site() -> Site {
     #[cfg(feature = "cuda")]
@@ -29,10 +35,8 @@ struct Job {
 
 impl Job {
     fn time<A: HostAlloc + PushEntry + PushInEntry>(&self) -> Result<[Duration; 2], DeviceError> {
-        // A vector is moved to one of twice the size, so for a moment there are both.
         let largest = (self.pushes.max(4) * 4).next_power_of_two();
-        let lanes = u64::from(self.lanes);
-        let bytes = (lanes * u64::from(largest) * 4).max(64 << 20);
+        let bytes = (u64::from(self.lanes) * EACH).clamp(64 << 20, MOST);
         let sums = DeviceVec::<u32>::zeroed(&self.site.device, self.lanes as usize)?;
         let shape = LaunchConfig::for_num_elems(self.lanes);
         let mut best = [Duration::MAX; 2];

@@ -8,9 +8,14 @@ use warpheap_rt::device::*;
 /// Bytes of the largest vector: 16 numbers.
 const LARGEST: u32 = 64;
 
+/// Bytes of the pool for each lane: lanes are alone in such kernels, and those of Ouroboros' page queues open a chunk of
+/// 8 KiB for each size.
+const EACH: u64 = 32 << 10;
+
 fn pushes<A: HostAlloc + PushEntry + PushInEntry>(site: &Site, kernels: &Kernels, lanes: u32) {
     let config = A::config_for(LARGEST);
-    let pool = site.device.reserve_with::<A>(64 << 20, &config);
+    let bytes = u64::from(lanes) * EACH;
+    let pool = site.device.reserve_with::<A>(bytes, &config);
     let pool = pool.unwrap_or_else(|error| panic!("{}: {error}", A::NAME));
     kernels.bind_heap(&pool).expect("bound");
     let sums = DeviceVec::<u32>::zeroed(&site.device, lanes as usize).expect("room");
