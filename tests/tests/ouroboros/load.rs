@@ -13,7 +13,7 @@ for_variants! {
     churn: OuroborosPS, OuroborosPVA, OuroborosPVL, OuroborosCS, OuroborosCVA, OuroborosCVL;
     narrow_warps: OuroborosPS, OuroborosPVA, OuroborosPVL, OuroborosCS, OuroborosCVA, OuroborosCVL;
     queue_chunks_come_back: OuroborosPVA, OuroborosPVL, OuroborosCVA, OuroborosCVL;
-    freed_chunks_leave_no_entries: OuroborosCVA, OuroborosCVL;
+    queues_of_freed_chunks_do_not_grow: OuroborosCVA, OuroborosCVL;
     many_lanes_free_at_once: OuroborosPVA, OuroborosPVL, OuroborosCVL;
     lanes_lap_a_small_queue: OuroborosPS, OuroborosPVA, OuroborosCS, OuroborosCVA;
 }
@@ -104,10 +104,10 @@ fn queue_chunks_come_back<A: Subject>() {
     assert!(late <= early + (4 << 13), "{}: {committed:?}", A::NAME);
 }
 
-/// A warp that frees all pages of a chunk gives it back, and the queue does not grow from round to round. How many
-/// queue chunks there are between rounds depends on the order in which warps come, so the most of some rounds is
+/// Entries of chunks that were given back leave the queue again, and so do the queue chunks that they were in. How
+/// many of these there are between rounds depends on the order in which warps come, so the most of some rounds is
 /// compared with the most of as many later ones.
-fn freed_chunks_leave_no_entries<A: Subject>() {
+fn queues_of_freed_chunks_do_not_grow<A: Subject>() {
     let site = Site::host(32);
     let lanes = 8192;
     let mut heap = TestHeap::<A>::new(&site, 8 << 20, lanes);
