@@ -194,22 +194,14 @@ pub unsafe trait DeviceAlloc: Copy + 'static {
     #[inline(always)]
     unsafe fn malloc_shared(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let memory = self.memory();
-        let mut answer = 0;
-        let mut code = 0;
-        let lanes = memory.active();
-        let leader = lanes.first();
-        if memory.lane() == leader {
-            match self.malloc(layout) {
-                Ok(ptr) => {
-                    // Told here, where it is known who stands for all.
-                    memory.note_malloc(ptr, layout);
-                    answer = ptr.granule();
-                }
-                Err(error) => code = error.code(),
+        let (answer, code) = memory.once_for_group(|| match self.malloc(layout) {
+            Ok(ptr) => {
+                // Told here, where it is known who stands for all.
+                memory.note_malloc(ptr, layout);
+                (ptr.granule(), 0)
             }
-        }
-        let code = memory.shuffle(lanes, code, leader);
-        let answer = memory.shuffle(lanes, answer, leader);
+            Err(error) => (0, error.code()),
+        });
         if code == 0 {
             Ok(DevicePtr::from_granule(answer))
         } else {

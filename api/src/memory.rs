@@ -1,6 +1,6 @@
 //! The memory of a heap, as the words that every target can address.
 
-use crate::{DevicePtr, LaneMask};
+use crate::DevicePtr;
 use core::alloc::Layout;
 
 /// The words of a heap, as an allocator and a container see them.
@@ -58,14 +58,9 @@ pub trait HeapMemory: Copy + 'static {
     /// Acquire fence at device scope, the other half of [`release`](Self::release).
     fn acquire(self);
 
-    /// Index of the calling lane inside its warp.
-    fn lane(self) -> u32;
-    /// Warp-collective: the lanes that reached this call together with the calling one. A lane
-    /// that is not in the set may be anywhere, waiting or ahead.
-    fn active(self) -> LaneMask;
-    /// Warp-collective over exactly the lanes in `mask`: the `value` of lane `source`, which must be
-    /// in `mask`. Lanes that parted since they were [`active`](Self::active) together meet here.
-    fn shuffle(self, mask: LaneMask, value: u32, source: u32) -> u32;
+    /// Warp-collective: one of the lanes that reached this call together makes the `call`, and each of them gets
+    /// its answer.
+    fn once_for_group(self, call: impl FnOnce() -> (u32, u32)) -> (u32, u32);
 
     /// Index of the calling lane inside its block (workgroup).
     fn index_in_block(self) -> u32;

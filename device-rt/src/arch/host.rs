@@ -74,6 +74,9 @@ pub fn processor() -> u32 {
     info().processor
 }
 
+/// Whether masks that are known when the code is compiled make it faster.
+pub const MASKS_COST: bool = false;
+
 /// The lanes of the warp that are here together with the calling one.
 #[inline(always)]
 #[track_caller]

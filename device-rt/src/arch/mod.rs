@@ -4,9 +4,8 @@
 //! the warp's collective operations, fences, and the words that lanes may change at the same time
 //! in slices. No file outside this folder has a `cfg(target_arch)`.
 //!
-//! Collective operations take the set of lanes that take part. *Exactly* these lanes must reach
-//! the call: a set comes from [`active`] or from another collective operation. On Vulkan, where the
-//! hardware takes whichever lanes are there, the set is a promise; the emulator checks it.
+//! Collective operations of a warp are methods of a [`Group`]; what they are made of is not reachable from
+//! outside.
 //!
 //! [`block_barrier`] and [`block_broadcast`] are for all lanes of the block: *every* one of them must
 //! reach the same call as often as the others, also those that have nothing else to do. A lane that
@@ -25,6 +24,11 @@ mod spirv;
 #[cfg(target_arch = "spirv")]
 use spirv as target;
 
+mod group;
+pub use group::Group;
+// TEMPORARY, until all allocators are on groups.
+pub use target::{active, ballot, match_any, shuffle, warp_barrier};
+
 #[cfg(not(target_arch = "spirv"))]
 mod addressed;
 #[cfg(not(target_arch = "spirv"))]
@@ -34,6 +38,8 @@ pub use addressed::{handle, heap_words, pointer, report, slice, slice_mut};
 pub mod simt {
     //! What an emulator implements so that device code runs on the host.
     pub use super::host::simt::{LaneInfo, LaneSlot, Simt, set_current};
+    // The operations that groups are made of, for an emulator's own tests.
+    pub use super::host::{active, ballot, match_any, shuffle, warp_barrier};
 }
 
 #[cfg(not(target_arch = "spirv"))]
@@ -42,10 +48,9 @@ use target::global;
 #[cfg(target_arch = "spirv")]
 pub use spirv::{UVec3, bounded, enters};
 pub use target::{
-    AtomicWord, HAS_DEVICE_HEAP, Words, acquire, active, ballot, block_barrier, block_broadcast,
-    block_dim, block_index, device_free, device_heap, device_heap_base, device_malloc, grid_dim,
-    lane, match_any, nanoseconds, processor, release, shuffle, thread_index, ticks, warp_barrier,
-    warp_width,
+    AtomicWord, HAS_DEVICE_HEAP, Words, acquire, block_barrier, block_broadcast, block_dim,
+    block_index, device_free, device_heap, device_heap_base, device_malloc, grid_dim, lane,
+    nanoseconds, processor, release, thread_index, ticks, warp_width,
 };
 
 #[cfg(target_arch = "nvptx64")]

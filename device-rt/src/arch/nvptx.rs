@@ -17,7 +17,6 @@ use core::arch::{asm, global_asm};
 use warpheap_api::LaneMask;
 
 unsafe extern "C" {
-    #[cfg(not(warpheap_alloc))]
     #[link_name = "llvm.nvvm.activemask"]
     fn nvvm_activemask() -> i32;
     #[link_name = "llvm.nvvm.vote.ballot.sync"]
@@ -91,26 +90,19 @@ fn mask_of(lanes: i32) -> LaneMask {
     }
 }
 
+/// Whether masks that are known when the code is compiled make it faster: with others each collective operation
+/// takes about four instructions more.
+pub const MASKS_COST: bool = true;
+
 /// The lanes of the warp that are here together with the calling one.
-#[cfg(not(warpheap_alloc))]
+///
+/// In functions that are called, the assembler takes the mask of `activemask` for the same in all lanes of the warp,
+/// which it is not, and with it leaves out what keeps groups apart. So the builder adds the lane's own bit to it there,
+/// which is set anyway, and makes it a number of the lane's. `docs/reports/ptxas-activemask.md`.
 #[inline(always)]
 pub fn active() -> LaneMask {
     // SAFETY: no preconditions.
     mask_of(unsafe { nvvm_activemask() })
-}
-
-/// The calling lane alone, in images with Rust's `alloc`.
-///
-/// There, allocators are functions that are called from places which only some lanes of a warp reach, and with
-/// the lanes that are there together, heaps were damaged on an H200: counts of blocks that no free had taken
-/// back, blocks handed out at the heap's header, illegal addresses and instructions. It needs lanes that
-/// allocate and free in different branches, about 600 of them or more, and was seen with two allocators, whether
-/// the driver compiles functions apart or each kernel whole, and with and without `.uni` on the calls. The
-/// PTX holds every warp operation once and in order; why it goes wrong is not known. With this it does not.
-#[cfg(warpheap_alloc)]
-#[inline(always)]
-pub fn active() -> LaneMask {
-    mask_of(1 << (lane() & 31))
 }
 
 /// Those lanes of `mask` whose `vote` is true.

@@ -1,6 +1,6 @@
 //! Memory whose plain reads are atomic, for data that other lanes may be writing.
 
-use warpheap_api::{DevicePtr, HeapMemory, LaneMask, Layout};
+use warpheap_api::{DevicePtr, HeapMemory, Layout};
 
 /// The words of a heap, of which even a plain read is an atomic load: `T::get(Peek(memory), word)` reads
 /// a value that others may be writing. Whether it is of one piece, the caller finds out.
@@ -21,6 +21,10 @@ impl<M: HeapMemory> HeapMemory for Peek<M> {
     fn read(self, word: usize) -> u32 {
         self.0.load(word)
     }
+    #[inline(always)]
+    fn once_for_group(self, call: impl FnOnce() -> (u32, u32)) -> (u32, u32) {
+        self.0.once_for_group(call)
+    }
     pass_on! {
         len() -> usize;
         write(word: usize, value: u32);
@@ -36,9 +40,6 @@ impl<M: HeapMemory> HeapMemory for Peek<M> {
         compare_exchange(word: usize, current: u32, new: u32) -> u32;
         release();
         acquire();
-        lane() -> u32;
-        active() -> LaneMask;
-        shuffle(mask: LaneMask, value: u32, source: u32) -> u32;
         index_in_block() -> u32;
         block_barrier();
         block_broadcast(value: u32, source: u32) -> u32;

@@ -1,9 +1,22 @@
-//! What lanes do together, built from the few operations that every target has.
+//! What lanes of a warp do together.
 //!
-//! Functions that take a set of lanes are collective over exactly these lanes.
+//! | type | what |
+//! |---|---|
+//! | [`Group`] | the lanes that are here together, and their collective operations |
+//! | [`Team`] | those of them that want the same, with a leader |
+//! | [`in_rounds`] | the loop in which leaders claim and members share |
+//!
+//! Everything else here is built from these.
 
 mod reduce;
+mod rounds;
 mod scatter;
+mod team;
 
-pub use reduce::{PrefixSum, last_lane, or_to_first, prefix_sum, team_sum};
+pub use crate::arch::Group;
+pub use reduce::{PrefixSum, group_sum, last_lane};
+// TEMPORARY
+pub use reduce::{or_to_first, prefix_sum, team_sum};
+pub use rounds::{Claimed, Requests, Turn, in_rounds};
 pub use scatter::hash;
+pub use team::Team;

@@ -1,9 +1,9 @@
-//! Sums and unions over a set of lanes, in a logarithmic number of shuffles.
+//! Sums and unions over lanes of a group, in a logarithmic number of shuffles.
 
-use crate::arch;
+use crate::arch::{self, Group};
 use warpheap_api::{LaneMask, select};
 
-/// What a lane knows after [`prefix_sum`].
+/// What a lane knows after a sum over the lanes of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrefixSum {
     /// Sum over the lanes of the set before this one.
@@ -12,40 +12,80 @@ pub struct PrefixSum {
     pub total: u32,
 }
 
-/// Sums `value` (wrapping) over the lanes of `lanes`, which all take part.
+/// Collective: sums `value` (wrapping) over the lanes of the group.
 #[inline(always)]
-pub fn prefix_sum(lanes: LaneMask, value: u32) -> PrefixSum {
-    team_sum(lanes, lanes, value)
+pub fn group_sum<const FULL: bool>(group: Group<FULL>, value: u32) -> PrefixSum {
+    sum_of(group, group.lanes(), value)
 }
 
-/// Sums `value` (wrapping) over the lanes of `team`. Each lane of `lanes` takes part with the team that it
-/// belongs to; teams do not overlap.
+/// Sums `value` (wrapping) over `members`. Each lane of the group takes part with the set that it belongs
+/// to; sets do not overlap.
 #[inline(always)]
-pub fn team_sum(lanes: LaneMask, team: LaneMask, value: u32) -> PrefixSum {
+pub(super) fn sum_of<const FULL: bool>(
+    group: Group<FULL>,
+    members: LaneMask,
+    value: u32,
+) -> PrefixSum {
     let lane = arch::lane();
+    let most = group.count();
     let mut sum = value;
     // The set may have gaps: each lane looks back through a chain of lanes that doubles its reach.
-    let below = team.and(LaneMask::below(lane));
+    let below = members.and(LaneMask::below(lane));
     let mut back = last_lane(below, lane);
     let mut reach = 1;
-    while reach < lanes.count() {
-        let other = arch::shuffle(lanes, sum, back);
-        let further = arch::shuffle(lanes, back, back);
+    while reach < most {
+        let other = group.shuffle(sum, back);
+        let further = group.shuffle(back, back);
         sum = sum.wrapping_add(select(back != lane, other, 0));
         // A chain that ended at its first lane stays there and adds nothing more.
         back = select(further == back, lane, further);
         reach *= 2;
     }
-    let total = arch::shuffle(lanes, sum, last_lane(team, lane));
+    let total = group.shuffle(sum, last_lane(members, lane));
     PrefixSum {
         before: sum.wrapping_sub(value),
         total,
     }
 }
 
-/// Union of `value` over the lanes of `team`. Each lane of `lanes` takes part with the team that it
-/// belongs to; teams do not overlap. The first lane of a team gets the union, the others some
-/// part of it.
+/// Union of `value` over `members`. Each lane of the group takes part with the set that it belongs to; sets
+/// do not overlap. The last lane of a set gets the union, the others some part of it.
+#[inline(always)]
+pub(super) fn union_of<const FULL: bool>(group: Group<FULL>, members: LaneMask, value: u32) -> u32 {
+    let lane = arch::lane();
+    let most = group.count();
+    let mut union = value;
+    let mut back = last_lane(members.and(LaneMask::below(lane)), lane);
+    let mut reach = 1;
+    while reach < most {
+        let other = group.shuffle(union, back);
+        let further = group.shuffle(back, back);
+        // At the end of the chain a lane takes its own value again, which changes nothing.
+        union |= other;
+        back = further;
+        reach *= 2;
+    }
+    union
+}
+
+/// The last lane of `lanes`, or `otherwise` if there is none.
+#[inline(always)]
+pub fn last_lane(lanes: LaneMask, otherwise: u32) -> u32 {
+    select(lanes.is_empty(), otherwise, lanes.last())
+}
+
+/// TEMPORARY.
+pub fn prefix_sum(lanes: LaneMask, value: u32) -> PrefixSum {
+    // SAFETY: temporary.
+    unsafe { group_sum(Group::of(lanes), value) }
+}
+/// TEMPORARY.
+#[inline(always)]
+pub fn team_sum(lanes: LaneMask, team: LaneMask, value: u32) -> PrefixSum {
+    // SAFETY: temporary.
+    unsafe { sum_of(Group::of(lanes), team, value) }
+}
+/// TEMPORARY.
 #[inline(always)]
 pub fn or_to_first(lanes: LaneMask, team: LaneMask, value: u32) -> u32 {
     let lane = arch::lane();
@@ -56,25 +96,9 @@ pub fn or_to_first(lanes: LaneMask, team: LaneMask, value: u32) -> u32 {
     while reach < lanes.count() {
         let other = arch::shuffle(lanes, union, next);
         let further = arch::shuffle(lanes, next, next);
-        // At the end of the chain a lane takes its own value again, which changes nothing.
         union |= other;
         next = further;
         reach *= 2;
     }
     union
-}
-
-/// The last lane of `lanes`, or `otherwise` if there is none.
-#[inline(always)]
-pub fn last_lane(lanes: LaneMask, otherwise: u32) -> u32 {
-    let low = select(
-        lanes.lo != 0,
-        31u32.wrapping_sub(lanes.lo.leading_zeros()),
-        otherwise,
-    );
-    select(
-        lanes.hi != 0,
-        63u32.wrapping_sub(lanes.hi.leading_zeros()),
-        low,
-    )
 }

@@ -1,12 +1,10 @@
 //! Words of a heap in the host's memory: every access is checked, and one that an emulator may schedule.
 
+use super::super::Group;
 use super::simt::current;
-use super::{
-    acquire, active, block_barrier, block_broadcast, global, lane, release, schedule, shuffle,
-    thread_index,
-};
+use super::{acquire, block_barrier, block_broadcast, global, release, schedule, thread_index};
 use core::sync::atomic::{AtomicU32, Ordering};
-use warpheap_api::{DevicePtr, HeapMemory, LaneMask, Layout};
+use warpheap_api::{DevicePtr, HeapMemory, Layout};
 
 /// The words of a heap.
 #[derive(Clone, Copy, Debug)]
@@ -124,17 +122,8 @@ impl HeapMemory for Words {
         acquire();
     }
     #[inline(always)]
-    fn lane(self) -> u32 {
-        lane()
-    }
-    #[inline(always)]
-    #[track_caller]
-    fn active(self) -> LaneMask {
-        active()
-    }
-    #[inline(always)]
-    fn shuffle(self, mask: LaneMask, value: u32, source: u32) -> u32 {
-        shuffle(mask, value, source)
+    fn once_for_group(self, call: impl FnOnce() -> (u32, u32)) -> (u32, u32) {
+        Group::here().once(call)
     }
     #[inline(always)]
     fn index_in_block(self) -> u32 {

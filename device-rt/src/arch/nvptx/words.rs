@@ -1,11 +1,10 @@
 //! Words of global memory, and the atomics on them.
 
-use super::{
-    acquire, active, block_barrier, block_broadcast, global, lane, release, shuffle, thread_index,
-};
+use super::super::Group;
+use super::{acquire, block_barrier, block_broadcast, global, release, thread_index};
 use core::arch::asm;
 use core::sync::atomic::AtomicU32;
-use warpheap_api::{HeapMemory, LaneMask};
+use warpheap_api::HeapMemory;
 
 /// Atomic load, relaxed, device scope.
 ///
@@ -189,16 +188,8 @@ impl HeapMemory for Words {
         acquire()
     }
     #[inline(always)]
-    fn lane(self) -> u32 {
-        lane()
-    }
-    #[inline(always)]
-    fn active(self) -> LaneMask {
-        active()
-    }
-    #[inline(always)]
-    fn shuffle(self, mask: LaneMask, value: u32, source: u32) -> u32 {
-        shuffle(mask, value, source)
+    fn once_for_group(self, call: impl FnOnce() -> (u32, u32)) -> (u32, u32) {
+        Group::here().once(call)
     }
     #[inline(always)]
     fn index_in_block(self) -> u32 {

@@ -3,11 +3,10 @@
 //! Heap accesses are marked non-private, which is what makes the fences apply to them in Vulkan's
 //! memory model.
 
-use super::{
-    acquire, active, block_barrier, block_broadcast, lane, release, shuffle, thread_index,
-};
+use super::super::Group;
+use super::{acquire, block_barrier, block_broadcast, release, thread_index};
 use core::arch::asm;
-use warpheap_api::{HeapMemory, LaneMask};
+use warpheap_api::HeapMemory;
 
 macro_rules! atomic {
     ($opcode:literal, $pointer:expr, $value:expr) => {{
@@ -184,16 +183,8 @@ impl HeapMemory for Words {
         acquire()
     }
     #[inline(always)]
-    fn lane(self) -> u32 {
-        lane()
-    }
-    #[inline(always)]
-    fn active(self) -> LaneMask {
-        active()
-    }
-    #[inline(always)]
-    fn shuffle(self, mask: LaneMask, value: u32, source: u32) -> u32 {
-        shuffle(mask, value, source)
+    fn once_for_group(self, call: impl FnOnce() -> (u32, u32)) -> (u32, u32) {
+        Group::here().once(call)
     }
     #[inline(always)]
     fn index_in_block(self) -> u32 {
