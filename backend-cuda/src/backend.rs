@@ -2,6 +2,7 @@
 
 use crate::config::CudaConfig;
 use crate::discover;
+use crate::fences::Fences;
 use crate::globals;
 use crate::memory::Allocation;
 use crate::module::{FunctionInfo, Loaded};
@@ -25,6 +26,7 @@ use warpheap_api::host::{
 pub struct CudaBackend {
     info: DeviceInfo,
     capability: (u32, u32),
+    fences: Fences,
     /// Of lanes that use Rust's own collections.
     stack_bytes: usize,
     /// Dropped by hand: after a loss, most of it must not be.
@@ -67,6 +69,7 @@ impl CudaBackend {
         Ok(CudaBackend {
             info,
             capability: found.capability,
+            fences: Fences::best(found.capability, config.fences_both_ways),
             stack_bytes: config.stack_bytes,
             state: Mutex::new(ManuallyDrop::new(State {
                 queue: Queue::default(),
@@ -241,7 +244,7 @@ impl Backend for CudaBackend {
         if let Some((id, _)) = state.modules.iter().find(|(_, loaded)| loaded.is(image)) {
             return Ok(ModuleId(*id));
         }
-        let loaded = Loaded::new(&mut state.session, image, self.capability)?;
+        let loaded = Loaded::new(&mut state.session, image, self.capability, self.fences)?;
         if loaded.reports_panics {
             globals::enlarge_stacks(&mut state.session, self.stack_bytes)?;
         }

@@ -17,6 +17,9 @@ pub struct CudaConfig {
     /// Least bytes of a lane's stack once kernels that use Rust's own collections are loaded. The driver keeps
     /// as much for every lane that the GPU can run at a time.
     pub stack_bytes: usize,
+    /// Kernels get fences that acquire and release in one, as GPUs before compute capability 9.0 have them, also
+    /// where cheaper ones are there: to find out what they cost.
+    pub fences_both_ways: bool,
 }
 
 impl Default for CudaConfig {
@@ -27,6 +30,7 @@ impl Default for CudaConfig {
             timeout: Duration::from_secs(300),
             malloc_heap_bytes: None,
             stack_bytes: 8 << 10,
+            fences_both_ways: false,
         }
     }
 }
@@ -34,10 +38,11 @@ impl Default for CudaConfig {
 impl CudaConfig {
     /// The default, changed by the environment: `WARPHEAP_CUDA_DEVICE` is the index of the GPU,
     /// `WARPHEAP_TIMEOUT_S` a number of seconds, `WARPHEAP_CUDA_MALLOC_BYTES` the size of CUDA's own heap,
-    /// `WARPHEAP_CUDA_STACK_BYTES` that of stacks.
+    /// `WARPHEAP_CUDA_STACK_BYTES` that of stacks; `WARPHEAP_CUDA_FENCES=both` asks for fences that acquire and
+    /// release in one.
     ///
     /// # Errors
-    /// [`DeviceError::NoDevice`] for a value that is no such number.
+    /// [`DeviceError::NoDevice`] for a value that is none of these.
     pub fn from_env() -> Result<Self, DeviceError> {
         Self::from_values(|name| std::env::var_os(name).map(|v| v.to_string_lossy().into_owned()))
     }
@@ -73,6 +78,17 @@ impl CudaConfig {
                 .parse()
                 .map_err(|_| no_device(format!("{STACK}=`{text}` is not a number of bytes")))?;
         }
+        if let Some(text) = value(FENCES) {
+            config.fences_both_ways = match text.trim() {
+                "both" => true,
+                "best" => false,
+                _ => {
+                    return Err(no_device(format!(
+                        "{FENCES}=`{text}` is neither `best` nor `both`"
+                    )));
+                }
+            };
+        }
         Ok(config)
     }
 }
@@ -81,6 +97,7 @@ const DEVICE: &str = "WARPHEAP_CUDA_DEVICE";
 const TIMEOUT: &str = "WARPHEAP_TIMEOUT_S";
 const MALLOC_HEAP: &str = "WARPHEAP_CUDA_MALLOC_BYTES";
 const STACK: &str = "WARPHEAP_CUDA_STACK_BYTES";
+const FENCES: &str = "WARPHEAP_CUDA_FENCES";
 
 #[cfg(test)]
 mod tests {

@@ -9,6 +9,7 @@
 //! | `session` | context, stream, waiting, and what is left after a fault |
 //! | `memory` | buffers at aligned addresses |
 //! | `module`, `ptx`, `link`, `cubin` | kernels: loaded, missing, compiled apart, and how large |
+//! | `fences` | fences that only acquire or only release, where GPU and driver have them |
 //! | `globals` | the heap of Rust's own collections in kernels, and what panics leave |
 //! | `queue` | launches: queued together, timed, reported |
 //! | `driver`, `status` | calls that `cust` lacks; what an answer of the driver means |
@@ -37,6 +38,7 @@ mod config;
 mod cubin;
 mod discover;
 mod driver;
+mod fences;
 mod globals;
 mod link;
 mod memory;

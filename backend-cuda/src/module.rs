@@ -1,6 +1,7 @@
 //! Loaded modules and their kernels.
 
 use crate::driver;
+use crate::fences::Fences;
 use crate::globals;
 use crate::link;
 use crate::ptx;
@@ -12,6 +13,7 @@ use cust::sys::CUfunction;
 use std::collections::HashMap;
 use std::ffi::CString;
 use warpheap_api::abi;
+use warpheap_api::host::ptx::unguarded_mask;
 use warpheap_api::host::{BufferId, DeviceError, KernelImage};
 
 /// Most registers of a lane. A multiprocessor has 65536: with more than 64 a lane, blocks of 1024 lanes
@@ -47,8 +49,10 @@ unsafe impl Send for Kernel {}
 pub(crate) struct Loaded {
     pub(crate) module: Module,
     name: &'static str,
-    /// The text that it was made from.
+    /// The text that it was made from, as the image has it.
     pub(crate) ptx: String,
+    /// What its fences were made to.
+    fences: Fences,
     /// Whether there is a report of panics in it.
     pub(crate) reports_panics: bool,
     /// Whether its kernels take from a heap that the host binds.
@@ -62,11 +66,12 @@ pub(crate) struct Loaded {
 
 impl Loaded {
     /// Compiles the PTX of `image` for the device of `session`, whose compute capability is
-    /// `capability`.
+    /// `capability`, with the `fences` that it has.
     pub(crate) fn new(
         session: &mut Session,
         image: &KernelImage<'_>,
         capability: (u32, u32),
+        fences: Fences,
     ) -> Result<Self, DeviceError> {
         let Some(text) = image.ptx else {
             return Err(DeviceError::NoImage {
@@ -89,7 +94,17 @@ impl Loaded {
                 ),
             ));
         }
-        let Ok(image_text) = CString::new(text) else {
+        if let Some(function) = unguarded_mask(text) {
+            return Err(refuse(
+                session,
+                format!(
+                    "its function `{function}` takes the lanes that are here by `activemask` without adding its own lane to \
+                     them, which this driver's compiler miscompiles; build the kernels again with warpheap_build"
+                ),
+            ));
+        }
+        let text_here = fences.of(text);
+        let Ok(image_text) = CString::new(&*text_here) else {
             return Err(refuse(
                 session,
                 "it has a NUL byte in it; build it again".into(),
@@ -116,13 +131,14 @@ impl Loaded {
                     let during = format!("loading `{}`", image.name);
                     return Err(session.fail("cuModuleLoadDataEx", during, status));
                 }
-                return Err(refuse(session, not_compiled(text, status, &log)));
+                return Err(refuse(session, not_compiled(&text_here, status, &log)));
             }
         };
         Ok(Loaded {
             module,
             name: image.name,
             ptx: text.to_owned(),
+            fences,
             reports_panics,
             takes_heap: globals::defines(text, abi::GLOBAL_HEAP, abi::ARG_WORDS),
             heap: None,
@@ -188,9 +204,9 @@ impl Loaded {
         entry: &str,
     ) -> Result<FunctionInfo, DeviceError> {
         let info = self.kernel(session, entry)?.info;
-        let sizes = self
-            .sizes
-            .get_or_insert_with(|| crate::cubin::code_sizes(&self.ptx).unwrap_or_default());
+        let sizes = self.sizes.get_or_insert_with(|| {
+            crate::cubin::code_sizes(&self.fences.of(&self.ptx)).unwrap_or_default()
+        });
         let code_bytes = sizes.get(entry).copied();
         Ok(FunctionInfo { code_bytes, ..info })
     }

@@ -152,6 +152,19 @@ pub enum BuildError {
         lockfile: PathBuf,
     },
 
+    /// A function takes the lanes that are here in a way that the assembler miscompiles.
+    #[error(
+        "the PTX of `{krate}`: function `{function}` takes the lanes that are here by `activemask` and does not add its own \
+         lane to them, without which ptxas mixes groups of lanes\n  \
+         do: take them through warpheap's `Group::here()`, whose masks the builder mends, not by assembly of your own"
+    )]
+    UnguardedMask {
+        /// The device crate.
+        krate: String,
+        /// The function, as the linker calls it.
+        function: String,
+    },
+
     /// The module holds shapes that drivers miscompile without a word.
     #[error("{}", lint_message(krate, errors))]
     Lint {

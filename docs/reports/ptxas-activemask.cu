@@ -2,7 +2,9 @@
 //   nvcc -O3 -arch=sm_90 ptxas-activemask.cu -o t && ./t      counts above zero are wrong, and so is the exit code
 // Variants: -DOWN_BIT (workaround), -DGROUPS (cooperative groups), -DINLINE (no call), -Xptxas -O0.
 #include <cstdio>
+#ifdef GROUPS
 #include <cooperative_groups.h>
+#endif
 #ifdef INLINE
 #define CALLED __forceinline__
 #else

@@ -177,17 +177,20 @@ pub fn block_broadcast(value: u32, source: u32) -> u32 {
     answer
 }
 
-/// Release fence at device scope.
+/// Release fence at device scope. By the comment, which stays in the PTX, the loader knows that it need not
+/// acquire.
 #[inline(always)]
 pub fn release() {
     // SAFETY: a fence has no preconditions; not `nomem`, so the compiler keeps accesses in place.
-    unsafe { asm!("fence.acq_rel.gpu;", options(nostack)) }
+    unsafe { asm!("fence.acq_rel.gpu; /*release*/", options(nostack)) }
 }
 
-/// Acquire fence at device scope.
+/// Acquire fence at device scope. By the comment, which stays in the PTX, the loader knows that it need not
+/// release.
 #[inline(always)]
 pub fn acquire() {
-    release();
+    // SAFETY: as in `release`.
+    unsafe { asm!("fence.acq_rel.gpu; /*acquire*/", options(nostack)) }
 }
 
 /// Lets other lanes run for about this time, where the device can. For loops that wait for a word: looks without
