@@ -2,7 +2,7 @@
 
 use cust::CudaApiVersion;
 use std::borrow::Cow;
-use warpheap_api::host::ptx::{ONE_WAY_FENCES, with_one_way_fences};
+use warpheap_ptx::{ONE_WAY_FENCES, with_one_way_fences};
 
 /// What the fences of kernels are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,8 +13,8 @@ use cust::sys::CUfunction;
 use std::collections::HashMap;
 use std::ffi::CString;
 use warpheap_api::abi;
-use warpheap_api::host::ptx::unguarded_mask;
 use warpheap_api::host::{BufferId, DeviceError, KernelImage};
+use warpheap_ptx::unguarded_mask;
 
 /// Most registers of a lane. A multiprocessor has 65536: with more than 64 a lane, blocks of 1024 lanes
 /// could not be launched at all, and kernels that allocate are bound by how many lanes run at once.

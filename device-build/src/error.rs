@@ -152,7 +152,7 @@ pub enum BuildError {
         lockfile: PathBuf,
     },
 
-    /// A function takes the lanes that are here in a way that the assembler miscompiles.
+    /// A function, or an entry that calls one, takes the lanes that are here in a way that the assembler miscompiles.
     #[error(
         "the PTX of `{krate}`: function `{function}` takes the lanes that are here by `activemask` and does not add its own \
          lane to them, without which ptxas mixes groups of lanes\n  \

@@ -9,7 +9,7 @@ use crate::error::BuildError;
 use crate::format::Format;
 use crate::nested::{self, Recipe};
 use crate::toolchain::Toolchain;
-use warpheap_api::host::ptx::{own_lane, unguarded_mask};
+use warpheap_ptx::{is_call, own_lane, unguarded_mask};
 
 /// Flags for every crate. The driver compiles PTX for its own GPU, so the floor is the oldest
 /// architecture with independent thread scheduling and `match.sync`, and the PTX version is the first
@@ -32,7 +32,7 @@ const CRATE_FLAGS: [&str; 4] = [
     "-Aunused_features",
 ];
 /// What is done to the text afterwards, so that an image from before it counts as another one.
-const MENDS: [&str; 1] = ["own lane in the masks of functions"];
+const MENDS: [&str; 1] = ["own lane in the masks of functions and of entries that call"];
 const CARGO_ARGS: [&str; 3] = ["--target", "nvptx64-nvidia-cuda", "-Zbuild-std=core"];
 const ALLOC_CARGO_ARGS: [&str; 3] = ["--target", "nvptx64-nvidia-cuda", "-Zbuild-std=core,alloc"];
 
@@ -113,26 +113,39 @@ pub fn compile_ptx(krate: &DeviceCrate, toolchain: &Toolchain) -> Result<String,
     Ok(text)
 }
 
-/// Adds the lane's own bit to the masks that functions take by `activemask`, see [`warpheap_api::host::ptx`]. In
-/// entries, where the assembler knows that lanes may differ, it would only cost time: 2^20 mallocs of 64 bytes take
-/// 21 us instead of 16 there. With `everywhere` they get it too.
+/// Adds the lane's own bit to the masks that functions, and entries that call some, take by `activemask`, see
+/// [`warpheap_ptx`]. In other entries it would only cost time: 2^20 mallocs of 64 bytes take 21 us instead of 16
+/// there. With `everywhere` they get it too.
 fn with_own_lanes(ptx: &str, everywhere: bool) -> String {
     let mut text = String::with_capacity(ptx.len());
+    let mut body = Vec::new();
     let mut guards = everywhere;
     for line in ptx.lines() {
-        if line.contains(".entry ") || line.contains(".func ") {
-            guards = everywhere || line.contains(".func ");
-        }
-        text.push_str(line);
-        text.push('\n');
-        let mask = line.trim_start().strip_prefix("activemask.b32");
-        if let Some(mask) = mask.filter(|_| guards) {
-            text.push('\t');
-            text.push_str(&own_lane(mask.trim().trim_end_matches(';')));
-            text.push('\n');
+        guards |= line.contains(".func ") || is_call(line);
+        body.push(line);
+        if line.starts_with('}') {
+            for line in body.drain(..) {
+                push_guarded(&mut text, line, guards);
+            }
+            guards = everywhere;
         }
     }
+    for line in body {
+        push_guarded(&mut text, line, false);
+    }
     text
+}
+
+/// Adds a line of a body, and what follows it if it takes a mask that is to be guarded.
+fn push_guarded(text: &mut String, line: &str, guards: bool) {
+    text.push_str(line);
+    text.push('\n');
+    let mask = line.trim_start().strip_prefix("activemask.b32");
+    if let Some(mask) = mask.filter(|_| guards) {
+        text.push('\t');
+        text.push_str(&own_lane(mask.trim().trim_end_matches(';')));
+        text.push('\n');
+    }
 }
 
 /// What `#[kernel(max_registers = …)]` leaves in the body of an entry.

@@ -8,7 +8,6 @@
 //! | `buffer` | raw device memory with an owner |
 //! | `vec`, `boxed` | typed device memory: [`DeviceVec`], [`DeviceBox`] |
 //! | `plan`, `pool` | how a heap is laid out, and a heap on a device: [`Pool`] |
-//! | [`ptx`] | what makers and loaders of PTX agree on |
 //! | `stats` | what a heap holds at one moment |
 //! | `module` | the kernels of a device crate, embedded and on a device |
 //! | `launch` | the shape of a launch and its arguments |
@@ -23,7 +22,6 @@ mod module;
 mod panic;
 mod plan;
 mod pool;
-pub mod ptx;
 mod stats;
 mod vec;
 

@@ -214,13 +214,14 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
                 #[rust_gpu::spirv_v0_10(local_invocation_index)] thread: u32,
                 #[rust_gpu::spirv_v0_10(subgroup_local_invocation_id)] lane: u32,
                 #[rust_gpu::spirv_v0_10(subgroup_size)] width: u32,
+                #[rust_gpu::spirv_v0_10(spec_constant(id = 0, default = 1))] company: u32,
                 #[rust_gpu::spirv_v0_10(push_constant)] args: &#rt::api::abi::ArgBlock,
                 #(#bindings,)*
                 #[rust_gpu::spirv_v0_10(storage_buffer, descriptor_set = 0, binding = #last)]
                 report: &mut [u32],
             ) {
                 #offsets
-                if #rt::arch::enters(args, workgroup, workgroups, thread, lane, width) {
+                if #rt::arch::enters(args, workgroup, workgroups, thread, lane, width, company) {
                     // SAFETY: the host binds a report of so many words last.
                     let report = unsafe {
                         #rt::arch::Words::from_buffer(report, #rt::api::abi::REPORT_WORDS as u32)

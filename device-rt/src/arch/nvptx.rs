@@ -96,9 +96,9 @@ pub const MASKS_COST: bool = true;
 
 /// The lanes of the warp that are here together with the calling one.
 ///
-/// In functions that are called, the assembler takes the mask of `activemask` for the same in all lanes of the warp,
-/// which it is not, and with it leaves out what keeps groups apart. So the builder adds the lane's own bit to it there,
-/// which is set anyway, and makes it a number of the lane's. `docs/reports/ptxas-activemask.md`.
+/// The assembler takes the mask of `activemask` for the same in all lanes of the warp. Where functions are called it is
+/// not, and what keeps groups apart is left out. So the builder adds the lane's own bit to it there, which is set anyway
+/// and makes it a number of the lane's. `docs/reports/ptxas-activemask.md`.
 #[inline(always)]
 pub fn active() -> LaneMask {
     // SAFETY: no preconditions.

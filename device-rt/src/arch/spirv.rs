@@ -9,8 +9,8 @@ mod words;
 pub use words::{AtomicWord, Words};
 
 use core::arch::asm;
-use warpheap_api::LaneMask;
 use warpheap_api::abi::{self, ArgBlock};
+use warpheap_api::{LaneMask, select};
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
@@ -45,13 +45,14 @@ const BLOCK_DIM: usize = 2;
 const GRID_DIM: usize = 3;
 const LANE: usize = 4;
 const WIDTH: usize = 5;
+const COMPANY: usize = 6;
 
 /// The private variable that knows where the lane is. Not inlined while crates are compiled, so
 /// that the variable is declared once.
 #[inline(never)]
-fn place() -> *mut [u32; 6] {
-    let mut shape = [0u32; 6];
-    let pointer: *mut [u32; 6];
+fn place() -> *mut [u32; 7] {
+    let mut shape = [0u32; 7];
+    let pointer: *mut [u32; 7];
     // SAFETY: declares a variable of the type of `shape` and yields its address.
     unsafe {
         asm!(
@@ -66,6 +67,9 @@ fn place() -> *mut [u32; 6] {
 /// Stores where the lane is: an entry's first act. False if the lane's block is beyond the launch,
 /// which happens where a launch of many blocks was folded into a second dimension; then the entry
 /// returns at once.
+///
+/// `company` is a specialization constant: zero where lanes of a subgroup are not known to meet again after they
+/// parted, so that each has to be a group of its own.
 #[inline(always)]
 pub fn enters(
     args: &ArgBlock,
@@ -74,6 +78,7 @@ pub fn enters(
     thread: u32,
     lane: u32,
     width: u32,
+    company: u32,
 ) -> bool {
     let block = workgroup.y * workgroups.x + workgroup.x;
     let grid_dim = args.words[abi::ARG_GRID_DIM];
@@ -86,6 +91,7 @@ pub fn enters(
         (*place)[GRID_DIM] = grid_dim;
         (*place)[LANE] = lane;
         (*place)[WIDTH] = width;
+        (*place)[COMPANY] = company;
     }
     block < grid_dim
 }
@@ -136,6 +142,8 @@ places! {
     lane = LANE;
     /// Lanes of a full warp.
     warp_width = WIDTH;
+    /// Zero where every lane is a group of its own.
+    company = COMPANY;
 }
 
 /// A number that differs between blocks: Vulkan does not tell the multiprocessor. A hint for
@@ -145,16 +153,27 @@ pub fn processor() -> u32 {
     block_index()
 }
 
-/// The lanes of the warp that are here together with the calling one.
+/// Whether masks that are known when the code is compiled make it faster: the hardware takes whoever is there.
+pub const MASKS_COST: bool = false;
+
+/// The lanes of the warp that are here together with the calling one; that one alone, where lanes do not meet
+/// again.
 #[inline(always)]
 pub fn active() -> LaneMask {
-    ballot_word(1)
+    let lanes = ballot_word(1);
+    let only = LaneMask::only(lane());
+    let together = company() != 0;
+    LaneMask {
+        lo: select(together, lanes.lo, only.lo),
+        hi: select(together, lanes.hi, only.hi),
+    }
 }
 
 /// Those lanes of `mask` whose `vote` is true.
 #[inline(always)]
-pub fn ballot(_mask: LaneMask, vote: bool) -> LaneMask {
-    ballot_word(vote as u32)
+pub fn ballot(mask: LaneMask, vote: bool) -> LaneMask {
+    // More lanes than the mask's may be there where each is a group of its own.
+    ballot_word(vote as u32).and(mask)
 }
 
 #[inline(always)]
@@ -248,16 +267,18 @@ fn all_equal(value: u32) -> bool {
     result != 0
 }
 
-/// Orders the memory accesses of the warp's lanes among themselves.
+/// Waits for the lanes that are here, and orders their memory accesses among themselves: a memory barrier alone
+/// would order nothing, because it takes an atomic between two of them to do so.
 #[inline(always)]
 pub fn warp_barrier(_mask: LaneMask) {
-    // SAFETY: a barrier for memory has no preconditions.
+    // AcquireRelease (0x8), UniformMemory (0x40), MakeAvailable (0x2000), MakeVisible (0x4000).
+    // SAFETY: the lanes of the mask reach this call, as the module asks.
     unsafe {
         asm!(
             "%u32 = OpTypeInt 32 0",
             "%subgroup = OpConstant %u32 3",
             "%semantics = OpConstant %u32 24648",
-            "OpMemoryBarrier %subgroup %semantics",
+            "OpControlBarrier %subgroup %subgroup %semantics",
         );
     }
 }

@@ -1,21 +1,20 @@
 //! What makers and loaders of PTX agree on about its text.
 //!
-//! **Masks.** ptxas takes the answer of `activemask` in a called function for the same in all lanes of the warp,
-//! and leaves out what keeps groups of lanes apart that are in the function at the same time
+//! **Masks.** ptxas takes the answer of `activemask` for the same in all lanes of the warp, and leaves out what keeps
+//! groups of lanes apart that are at the same place at the same time. That they can be there, calls bring about
 //! (`docs/reports/ptxas-activemask.md`). A mask that the lane's own bit was added to is a number of the lane's. So
-//! every `activemask` in a function is followed by that addition, and a text without it is not loaded.
+//! every `activemask` in a function, and in an entry that calls one, is followed by that addition, and a text without
+//! it is not loaded.
 //!
 //! **Fences.** GPUs of compute capability 9.0 have fences that only acquire or only release, which cost less. PTX
 //! for older ones cannot name them, so each `fence.acq_rel.gpu` says in a comment which of the two is meant, and
 //! the loader writes the better form where device and driver have it.
 
 use std::borrow::Cow;
-use std::string::String;
-use std::vec::Vec;
 
-/// What follows an `activemask` into register `mask` in a function.
+/// What follows an `activemask` into register `mask`.
 pub fn own_lane(mask: &str) -> String {
-    std::format!("{{ .reg .b32 %own; mov.u32 %own, %lanemask_eq; or.b32 {mask}, {mask}, %own; }}")
+    format!("{{ .reg .b32 %own; mov.u32 %own, %lanemask_eq; or.b32 {mask}, {mask}, %own; }}")
 }
 
 /// A fence of which only the release counts, as it stands in PTX for any device.
@@ -54,48 +53,35 @@ fn raised(ptx: &str, directive: &str, least: &str) -> String {
         true => least,
         false => number,
     };
-    std::format!("{head}{number}{rest}")
+    format!("{head}{number}{rest}")
 }
 
-/// The first function that takes a mask by `activemask` and does not add the lane's own bit to it at once.
+/// The first function or entry in which a mask taken by `activemask` needs the lane's own bit and does not get it at
+/// once. All functions need it, and entries that call some.
 pub fn unguarded_mask(ptx: &str) -> Option<&str> {
-    // Most texts have no such function: a look for the word is faster than reading the language.
+    // Most texts without allocations have none: a look for the word is faster than reading the language.
     if !ptx.contains("activemask") {
         return None;
     }
-    let mut function = None;
+    let mut body = None;
     let mut depth = 0u32;
-    let mut open: Vec<Vec<&str>> = Vec::new();
     for statement in Statements(ptx) {
         let words: Vec<&str> = words(statement.text).collect();
-        // What a mask waits for: the three statements of `own_lane`.
-        if let Some(wanted) = open.last() {
-            if words.is_empty() {
-            } else if words == *wanted {
-                open.pop();
-            } else {
-                return function;
-            }
-        } else if function.is_some() && depth > 0 {
-            let at = words.iter().position(|word| word.starts_with("activemask"));
-            if let Some(mask) = at.and_then(|at| words.get(at + 1)) {
-                open = std::vec![
-                    std::vec!["or.b32", mask, mask, "%own"],
-                    std::vec!["mov.u32", "%own", "%lanemask_eq"],
-                    std::vec![".reg", ".b32", "%own"],
-                ];
-            }
+        if let Some(body) = &mut body {
+            Body::read(body, &words);
         }
         match statement.end {
             '{' if depth == 0 => {
-                function = function_name(statement.text);
+                body = Body::of(statement.text);
                 depth = 1;
             }
             '{' => depth += 1,
             '}' => {
                 depth = depth.saturating_sub(1);
-                if !open.is_empty() && depth == 0 {
-                    return function;
+                if depth == 0
+                    && let Some(name) = body.take().and_then(Body::at_fault)
+                {
+                    return Some(name);
                 }
             }
             _ => {}
@@ -104,17 +90,80 @@ pub fn unguarded_mask(ptx: &str) -> Option<&str> {
     None
 }
 
-/// The name of the function whose header this is; `None` for an entry and for anything else.
-fn function_name(header: &str) -> Option<&str> {
-    let (_, after) = header.split_once(".func")?;
-    let mut after = after.trim_start();
-    // What it returns stands before its name.
-    if after.starts_with('(') {
-        after = after.split_once(')')?.1.trim_start();
+/// What is known of a function or entry while its statements are read.
+struct Body<'a> {
+    name: &'a str,
+    /// It is a function, or an entry that calls one.
+    needs_guards: bool,
+    /// A mask was taken and not guarded.
+    unguarded: bool,
+    /// The statements that have to come next, the first of them last.
+    wanted: Vec<Vec<&'a str>>,
+}
+
+impl<'a> Body<'a> {
+    /// From its header; `None` for anything else.
+    fn of(header: &'a str) -> Option<Self> {
+        let mut words = words(header).skip_while(|&word| word != ".func" && word != ".entry");
+        let function = words.next()? == ".func";
+        let mut name = words.next()?;
+        // What it returns stands before its name.
+        if name.starts_with('(') {
+            while !name.ends_with(')') {
+                name = words.next()?;
+            }
+            name = words.next()?;
+        }
+        let name = name.split('(').next()?;
+        Some(Body {
+            name,
+            needs_guards: function,
+            unguarded: false,
+            wanted: Vec::new(),
+        })
     }
-    after
-        .split(|c: char| c == '(' || c.is_whitespace())
-        .find(|name| !name.is_empty())
+
+    fn read(&mut self, words: &[&'a str]) {
+        if words.is_empty() {
+            return;
+        }
+        match self.wanted.pop() {
+            Some(wanted) if wanted == words => {}
+            Some(_) => {
+                self.unguarded = true;
+                self.wanted.clear();
+            }
+            None => {
+                let at = words.iter().position(|word| word.starts_with("activemask"));
+                if let Some(&mask) = at.and_then(|at| words.get(at + 1)) {
+                    self.wanted = vec![
+                        vec!["or.b32", mask, mask, "%own"],
+                        vec!["mov.u32", "%own", "%lanemask_eq"],
+                        vec![".reg", ".b32", "%own"],
+                    ];
+                }
+            }
+        }
+        self.needs_guards |= calls(words);
+    }
+
+    fn at_fault(self) -> Option<&'a str> {
+        (self.needs_guards && (self.unguarded || !self.wanted.is_empty())).then_some(self.name)
+    }
+}
+
+/// Whether the statement of these words is a call.
+fn calls(words: &[&str]) -> bool {
+    // Only a predicate may come before.
+    let mut words = words.iter().filter(|word| !word.starts_with('@'));
+    words
+        .next()
+        .is_some_and(|word| *word == "call" || word.starts_with("call."))
+}
+
+/// Whether a line of PTX, as LLVM writes it, is a call.
+pub fn is_call(line: &str) -> bool {
+    calls(&words(line).collect::<Vec<_>>())
 }
 
 /// A piece of PTX up to a brace or a semicolon.
@@ -167,8 +216,6 @@ fn words(statement: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::format;
-    use std::string::ToString;
 
     fn module(function: &str, entry: &str) -> String {
         format!(
@@ -177,6 +224,18 @@ mod tests {
              \t{{ // callseq\n\tcall.uni other, ();\n\t}}\n\tret;\n}}\n\
              .visible .entry kernel()\n{{\n{entry}\n\tret;\n}}\n"
         )
+    }
+
+    #[test]
+    fn an_entry_needs_guards_if_it_calls() {
+        let take = "\tactivemask.b32 \t%r1;";
+        let call = "\t@%p1 call.uni (retval0), helper, (param0);";
+        assert_eq!(unguarded_mask(&module("", take)), None);
+        for both in [format!("{take}\n{call}"), format!("{call}\n{take}")] {
+            assert_eq!(unguarded_mask(&module("", &both)), Some("kernel"));
+        }
+        let guarded = format!("{take}\n\t{}\n{call}", own_lane("%r1"));
+        assert_eq!(unguarded_mask(&module("", &guarded)), None);
     }
 
     #[test]
