@@ -36,7 +36,7 @@ impl VulkanBackend {
         let found: Vec<_> = candidates.iter().map(select::describe_candidate).collect();
         let mut refused = None;
         for index in select::order(&found, config.device.as_ref())? {
-            let opened = Gpu::open(&instance, &candidates[index], config.timeout)
+            let opened = Gpu::open(&instance, &candidates[index], config)
                 .and_then(|gpu| Self::on(gpu, config));
             match opened {
                 Ok(backend) => return Ok(backend),

@@ -11,6 +11,9 @@ pub const ENV_DEVICE: &str = "WARPHEAP_VULKAN_DEVICE";
 pub const ENV_VALIDATION: &str = "WARPHEAP_VULKAN_VALIDATION";
 /// The variable that says after how many seconds without an answer a device counts as lost.
 pub const ENV_TIMEOUT: &str = "WARPHEAP_TIMEOUT_S";
+/// The variable that makes each lane a group of its own, as on devices where lanes that parted need not meet again:
+/// `alone`.
+pub const ENV_GROUPS: &str = "WARPHEAP_VULKAN_GROUPS";
 
 /// Which device to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +55,8 @@ pub struct VulkanConfig {
     pub timeout: Duration,
     /// Bytes of each of the two staging buffers that transfers go through; at least 64 KiB.
     pub staging_bytes: u64,
+    /// Each lane is a group of its own, whatever the device can do.
+    pub lanes_alone: bool,
 }
 
 impl Default for VulkanConfig {
@@ -61,12 +66,13 @@ impl Default for VulkanConfig {
             validation: false,
             timeout: Duration::from_secs(120),
             staging_bytes: 8 << 20,
+            lanes_alone: false,
         }
     }
 }
 
 impl VulkanConfig {
-    /// The defaults, changed by [`ENV_DEVICE`], [`ENV_VALIDATION`] and [`ENV_TIMEOUT`].
+    /// The defaults, changed by [`ENV_DEVICE`], [`ENV_VALIDATION`], [`ENV_TIMEOUT`] and [`ENV_GROUPS`].
     ///
     /// # Errors
     /// [`DeviceError::NoDevice`] if a variable holds something that makes no sense.
@@ -101,6 +107,17 @@ impl VulkanConfig {
                 }
             };
         }
+        if let Some(value) = set(ENV_GROUPS) {
+            config.lanes_alone = match value.trim() {
+                "alone" => true,
+                "best" => false,
+                _ => {
+                    return Err(no_device(format!(
+                        "{ENV_GROUPS} is `{value}`: set it to `alone` or `best`"
+                    )));
+                }
+            };
+        }
         Ok(config)
     }
 }
@@ -123,6 +140,8 @@ mod tests {
         assert!(!with(ENV_VALIDATION, "0").unwrap().validation);
         let timeout = with(ENV_TIMEOUT, "1.5").unwrap().timeout;
         assert_eq!(timeout, Duration::from_millis(1500));
+        assert!(with(ENV_GROUPS, "alone").unwrap().lanes_alone);
+        assert!(!with(ENV_GROUPS, "best").unwrap().lanes_alone);
     }
 
     #[test]
@@ -132,6 +151,7 @@ mod tests {
             (ENV_TIMEOUT, "soon"),
             (ENV_TIMEOUT, "0"),
             (ENV_TIMEOUT, "NaN"),
+            (ENV_GROUPS, "some"),
         ] {
             let message = with(name, value).unwrap_err().to_string();
             assert!(

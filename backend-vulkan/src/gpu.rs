@@ -1,8 +1,10 @@
 //! The logical device and its queue.
 
+use crate::config::VulkanConfig;
 use crate::error::{describe, driver_error, no_device};
 use crate::instance::Instance;
 use crate::limits::Limits;
+use crate::reconverge::Reconvergence;
 use crate::select::Candidate;
 use ash::vk;
 use std::sync::Arc;
@@ -26,9 +28,12 @@ impl Gpu {
     pub(crate) fn open(
         instance: &Arc<Instance>,
         candidate: &Candidate,
-        timeout: Duration,
+        config: &VulkanConfig,
     ) -> Result<Self, DeviceError> {
-        let limits = candidate.limits.clone();
+        let mut limits = candidate.limits.clone();
+        if config.lanes_alone {
+            limits.reconvergence = Reconvergence::Unknown;
+        }
         let device = make_device(instance, candidate.physical, &limits).map_err(|error| {
             no_device(format!(
                 "{} does not open: vkCreateDevice: {}",
@@ -43,7 +48,7 @@ impl Gpu {
             queue,
             physical: candidate.physical,
             limits,
-            timeout,
+            timeout: config.timeout,
             instance: instance.clone(),
         })
     }
@@ -102,6 +107,11 @@ fn make_device(
         .push_next(&mut v12);
     if limits.pin_width || limits.full_subgroups {
         info = info.push_next(&mut sizes);
+    }
+    let mut maximal = vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR::default()
+        .shader_maximal_reconvergence(true);
+    if limits.reconvergence == Reconvergence::Asked {
+        info = info.push_next(&mut maximal);
     }
     // SAFETY: the handle came from this instance; every pointer in `info` outlives the call; each
     // feature and extension was reported by the device.

@@ -8,6 +8,7 @@
 //! | `instance`, `gpu`, `validation` | library, device and queue; what the validation layer says |
 //! | `memory`, `transfer` | buffers, and moving bytes into and out of them |
 //! | `module`, `isolate`, `pipeline` | kernels: read, cut out for a block size, compiled |
+//! | `reconverge` | whether lanes that parted meet again, and what modules ask for |
 //! | `launch`, `queue`, `flight`, `slot` | launches: checked, queued together, timed, reported |
 //! | `error` | what an answer of the driver means |
 //!
@@ -28,6 +29,7 @@ mod memory;
 mod module;
 mod pipeline;
 mod queue;
+mod reconverge;
 mod select;
 mod slot;
 mod state;
@@ -35,7 +37,7 @@ mod transfer;
 mod validation;
 
 pub use backend::VulkanBackend;
-pub use config::{DeviceChoice, ENV_DEVICE, ENV_TIMEOUT, ENV_VALIDATION, VulkanConfig};
+pub use config::{DeviceChoice, ENV_DEVICE, ENV_GROUPS, ENV_TIMEOUT, ENV_VALIDATION, VulkanConfig};
 pub use select::{DeviceKind, FoundDevice};
 
 use std::sync::Arc;

@@ -1,5 +1,6 @@
 //! What a physical device can do, as far as it matters here, and whether that is enough.
 
+use crate::reconverge::Reconvergence;
 use ash::{ext, khr, vk};
 use std::ffi::CStr;
 
@@ -30,6 +31,8 @@ pub(crate) struct Limits {
     pub(crate) full_subgroups: bool,
     /// The subgroup size may vary and has to be pinned to `warp_width`.
     pub(crate) pin_width: bool,
+    /// How lanes that parted come together again.
+    pub(crate) reconvergence: Reconvergence,
     pub(crate) features: Features,
     /// Extensions that have to be enabled for what is said above.
     pub(crate) extensions: Vec<&'static CStr>,
@@ -85,6 +88,8 @@ impl Limits {
         let mut f11 = vk::PhysicalDeviceVulkan11Features::default();
         let mut f12 = vk::PhysicalDeviceVulkan12Features::default();
         let mut fsizes = vk::PhysicalDeviceSubgroupSizeControlFeatures::default();
+        let mut maximal = vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR::default();
+        let has_maximal = has(khr::shader_maximal_reconvergence::NAME);
         let mut features = vk::PhysicalDeviceFeatures2::default();
         if v1_2 {
             properties = properties.push_next(&mut v11).push_next(&mut v12);
@@ -96,6 +101,9 @@ impl Limits {
         }
         if v1_3 || maintenance4_by_extension {
             properties = properties.push_next(&mut buffers);
+        }
+        if has_maximal {
+            features = features.push_next(&mut maximal);
         }
         if api >= vk::API_VERSION_1_1 {
             // SAFETY: as above.
@@ -137,6 +145,14 @@ impl Limits {
         if sized_by_extension {
             extensions.push(ext::subgroup_size_control::NAME);
         }
+        let reconvergence = if maximal.shader_maximal_reconvergence == vk::TRUE {
+            extensions.push(khr::shader_maximal_reconvergence::NAME);
+            Reconvergence::Asked
+        } else if v12.driver_id == vk::DriverId::GOOGLE_SWIFTSHADER {
+            Reconvergence::ByConstruction
+        } else {
+            Reconvergence::Unknown
+        };
         if has(khr::portability_subset::NAME) {
             // A device that has it must have it enabled.
             extensions.push(khr::portability_subset::NAME);
@@ -167,6 +183,7 @@ impl Limits {
             queue_family: queue.map_or(0, |(family, _)| family),
             full_subgroups: fsizes.compute_full_subgroups == vk::TRUE,
             pin_width,
+            reconvergence,
             features: Features {
                 int64: core.shader_int64 == vk::TRUE,
                 int16: core.shader_int16 == vk::TRUE,

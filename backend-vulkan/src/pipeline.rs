@@ -5,6 +5,7 @@ use crate::gpu::Gpu;
 use crate::isolate::isolate;
 use crate::memory::fresh_id;
 use crate::module::{Entry, Module};
+use crate::reconverge::{COMPANY, Reconvergence};
 use ash::vk;
 use spirv::Capability;
 use std::collections::HashMap;
@@ -136,6 +137,7 @@ impl Pipelines {
         check_bindings(entry, bindings)?;
         let words = isolate(module, entry, launch.config.block_dim)
             .ok_or_else(|| bad(&entry.name, "its SPIR-V states no LocalSize".to_string()))?;
+        let words = self.gpu.limits.reconvergence.of(&words);
         self.compile(&words, entry, launch.config.block_dim, layout)
     }
 
@@ -158,9 +160,17 @@ impl Pipelines {
         let limits = &self.gpu.limits;
         let mut width = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default()
             .required_subgroup_size(limits.warp_width);
+        let company = u32::from(limits.reconvergence != Reconvergence::Unknown).to_ne_bytes();
+        let constants = [vk::SpecializationMapEntry::default()
+            .constant_id(COMPANY)
+            .size(company.len())];
+        let constants = vk::SpecializationInfo::default()
+            .map_entries(&constants)
+            .data(&company);
         let mut stage = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
             .module(shader)
+            .specialization_info(&constants)
             .name(&name);
         if limits.full_subgroups && block_dim % limits.warp_width == 0 {
             // Then lane i of a subgroup is thread i of its stretch of the block.

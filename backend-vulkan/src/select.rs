@@ -65,6 +65,8 @@ pub struct FoundDevice {
     pub memory_bytes: u64,
     /// Why it cannot be used, if so. The self-test is not part of this: it runs on opening.
     pub problem: Option<String>,
+    /// What makes it slower than it could be, and what to do.
+    pub remark: Option<String>,
 }
 
 /// A physical device with all that is known of it.
@@ -116,6 +118,7 @@ pub(crate) fn describe_candidate(candidate: &Candidate) -> FoundDevice {
         warp_width: limits.warp_width,
         memory_bytes: limits.memory_bytes,
         problem: limits.problem.clone(),
+        remark: limits.reconvergence.remark(),
     }
 }
 
@@ -178,6 +181,7 @@ mod tests {
             warp_width: 32,
             memory_bytes: 1 << 30,
             problem: problem.map(Into::into),
+            remark: None,
         }
     }
 

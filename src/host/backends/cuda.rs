@@ -24,6 +24,7 @@ fn enumerate() -> Result<Vec<FoundDevice>, DeviceError> {
             warp_width: None,
             memory_bytes: gpu.memory_bytes,
             problem: gpu.problem,
+            remark: None,
         })
         .collect())
 }

@@ -20,6 +20,7 @@ fn enumerate() -> Result<Vec<FoundDevice>, DeviceError> {
         warp_width: Some(info.warp_width),
         memory_bytes: info.memory_bytes,
         problem: None,
+        remark: None,
     }])
 }
 

@@ -29,6 +29,8 @@ pub struct FoundDevice {
     pub memory_bytes: u64,
     /// Why it cannot be opened, where that is known beforehand. The self-test is not part of this.
     pub problem: Option<String>,
+    /// What makes it slower than it could be, and what to do.
+    pub remark: Option<String>,
 }
 
 /// What the facade asks of a backend.
@@ -198,6 +200,7 @@ mod tests {
             warp_width: None,
             memory_bytes: 0,
             problem: problem.map(Into::into),
+            remark: None,
         }
     }
 

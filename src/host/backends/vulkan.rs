@@ -26,6 +26,7 @@ fn enumerate() -> Result<Vec<FoundDevice>, DeviceError> {
             warp_width: (device.warp_width != 0).then_some(device.warp_width),
             memory_bytes: device.memory_bytes,
             problem: device.problem,
+            remark: device.remark,
         })
         .collect())
 }

@@ -50,6 +50,8 @@ struct Tested {
     self_test: SelfTest,
     /// Why the device cannot be used.
     problem: Option<String>,
+    /// What makes it slower than it could be, and what to do.
+    remark: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -124,6 +126,7 @@ fn test(kind: BackendKind, found: FoundDevice) -> Tested {
         memory_bytes: found.memory_bytes,
         self_test: SelfTest::NotRun,
         problem: found.problem,
+        remark: found.remark,
     };
     if tested.problem.is_some() {
         return tested;
@@ -216,6 +219,7 @@ mod tests {
             memory_bytes: 1 << 30,
             self_test,
             problem: problem.map(Into::into),
+            remark: (index == 1).then(|| "lanes are alone".to_owned()),
         };
         let mut vulkan = backend("vulkan", true, None);
         vulkan.devices = vec![

@@ -60,6 +60,9 @@ impl Tested {
             Some(problem) => line(text, 6, &format!("{verdict}: {problem}")),
             None => line(text, 6, verdict),
         }
+        if let Some(remark) = &self.remark {
+            line(text, 6, remark);
+        }
     }
 }
 
@@ -79,7 +82,7 @@ mod tests {
             "  host: compiled in, 1 device\n    0 GPU 0: discrete GPU, driver 1, warps of 32, 1.00 GiB\n      \
              self-test ok\n",
             "      refused, self-test failed: store lost\n",
-            "      refused, self-test not run: lacks X\n",
+            "      refused, self-test not run: lacks X\n      lanes are alone\n",
             "  cuda: not compiled in\n",
             "  other: compiled in, no device\n",
             "  - for cuda: ",

@@ -1,0 +1,134 @@
+//! Whether lanes of a subgroup that parted at a branch are together again behind it.
+//!
+//! Vulkan alone does not say so. A group of lanes (`warpheap_rt::sync::Group`) counts on it: its leader goes a way
+//! of its own, and then all of them vote and shuffle. So a module runs in one of these ways:
+//!
+//! | device | lanes meet again because |
+//! |---|---|
+//! | has `VK_KHR_shader_maximal_reconvergence` | every entry asks for it (`MaximallyReconvergesKHR`) |
+//! | is SwiftShader | it executes no lane by itself. The code of a block stands once, runs for all lanes of a subgroup at a time, and has a mask of those that count. The mask of a block behind a branch is the union of the masks of all edges that lead to it, and the code behind a loop runs when no lane is in the loop any more, with the union of those that left it: which is what maximal reconvergence asks for |
+//! | any other | they need not: each lane is a group of its own, by a specialization constant |
+
+use crate::module::{HEADER_WORDS, instructions};
+use spirv::Op;
+
+/// The extension as modules name it.
+const EXTENSION: &str = "SPV_KHR_maximal_reconvergence";
+
+/// The execution mode `MaximallyReconvergesKHR`, which the crate `spirv` has no name for yet.
+const MAXIMALLY_RECONVERGES: u32 = 6023;
+
+/// Number of the specialization constant that is zero where each lane is a group of its own.
+pub(crate) const COMPANY: u32 = 0;
+
+/// How a device keeps lanes together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reconvergence {
+    /// Entries ask for maximal reconvergence.
+    Asked,
+    /// The driver is made so.
+    ByConstruction,
+    /// Not known to: each lane is a group of its own.
+    Unknown,
+}
+
+impl Reconvergence {
+    /// What a user should know of it.
+    pub(crate) fn remark(self) -> Option<String> {
+        (self == Reconvergence::Unknown).then(|| {
+            "without VK_KHR_shader_maximal_reconvergence each lane allocates by itself, which is slower: update the driver"
+                .to_string()
+        })
+    }
+
+    /// The module of one entry, as it is to be compiled on such a device.
+    pub(crate) fn of(self, words: &[u32]) -> Vec<u32> {
+        let asks = self == Reconvergence::Asked;
+        let mut out = words[..HEADER_WORDS.min(words.len())].to_vec();
+        let mut last_entry = None;
+        let mut entry = 0;
+        for instruction in instructions(words) {
+            let names_it = instruction.is(Op::Extension)
+                && instruction
+                    .operands
+                    .iter()
+                    .flat_map(|word| word.to_le_bytes())
+                    .take_while(|&byte| byte != 0)
+                    .eq(EXTENSION.bytes());
+            let is_entry = instruction.is(Op::EntryPoint);
+            // Entries, and nothing else, stand directly before the execution modes.
+            if !is_entry && last_entry.take().is_some() && asks {
+                out.extend(maximally_reconverges(entry));
+            }
+            if is_entry {
+                entry = instruction.operands[1];
+                last_entry = Some(());
+            }
+            if !names_it || asks {
+                out.extend_from_slice(&words[instruction.range.clone()]);
+            }
+        }
+        out
+    }
+}
+
+/// The instruction that asks for it.
+fn maximally_reconverges(entry: u32) -> [u32; 3] {
+    [
+        3 << 16 | Op::ExecutionMode as u32,
+        entry,
+        MAXIMALLY_RECONVERGES,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isolate::isolate;
+    use crate::module::Module;
+
+    fn modes(words: &[u32]) -> (usize, usize) {
+        let extensions = instructions(words).filter(|i| i.is(Op::Extension));
+        let named = extensions.filter(|i| {
+            let bytes: Vec<u8> = i
+                .operands
+                .iter()
+                .flat_map(|word| word.to_le_bytes())
+                .collect();
+            bytes.starts_with(EXTENSION.as_bytes())
+        });
+        let modes = instructions(words)
+            .filter(|i| i.is(Op::ExecutionMode) && i.operands[1] == MAXIMALLY_RECONVERGES);
+        (named.count(), modes.count())
+    }
+
+    #[test]
+    fn modules_ask_for_it_where_it_is_and_say_nothing_elsewhere() {
+        let packed = warpheap_kernels::IMAGES.packed[0].2.unwrap();
+        let module = Module::parse(&warpheap_api::host::unpack(packed).unwrap()).unwrap();
+        for entry in module.entries.iter().take(3) {
+            let words = isolate(&module, entry, 64).unwrap();
+            assert_eq!(modes(&words), (1, 0), "{}", entry.name);
+            let asked = Reconvergence::Asked.of(&words);
+            assert_eq!(modes(&asked), (1, 1));
+            // Still a module, with the same entry.
+            let bytes: Vec<u8> = asked.iter().flat_map(|word| word.to_le_bytes()).collect();
+            assert_eq!(Module::parse(&bytes).unwrap().entries.len(), 1);
+            for other in [Reconvergence::ByConstruction, Reconvergence::Unknown] {
+                assert_eq!(modes(&other.of(&words)), (0, 0));
+            }
+        }
+    }
+
+    #[test]
+    fn only_devices_where_lanes_are_alone_get_a_remark() {
+        assert!(
+            Reconvergence::Unknown
+                .remark()
+                .unwrap()
+                .contains("maximal_reconvergence")
+        );
+        assert_eq!(Reconvergence::Asked.remark(), None);
+        assert_eq!(Reconvergence::ByConstruction.remark(), None);
+    }
+}
