@@ -11,6 +11,7 @@ use warpheap_api::{HeapMemory, LaneMask, Layout};
 use warpheap_host::{HostConfig, open};
 use warpheap_rt::alloc::{Bump, ScatterAlloc};
 use warpheap_rt::arch::Words;
+use warpheap_rt::sync::Group;
 use warpheap_rt::{arch, entry, thread};
 
 /// Lanes of a launch.
@@ -33,30 +34,31 @@ unsafe fn malloc<A: HostAlloc<Memory = Words>>(args: &ArgBlock) {
 
 unsafe fn active(_: &ArgBlock) {
     for _ in 0..ROUNDS {
-        std::hint::black_box(arch::active());
+        std::hint::black_box(Group::here().lanes());
     }
 }
 
-fn all() -> LaneMask {
-    LaneMask::full(arch::warp_width())
+fn all() -> Group {
+    // SAFETY: launches have whole warps, all lanes of which come to each call.
+    unsafe { Group::of(LaneMask::full(arch::warp_width())) }
 }
 
 unsafe fn ballot(_: &ArgBlock) {
     for round in 0..ROUNDS {
-        std::hint::black_box(arch::ballot(all(), round == arch::lane()));
+        std::hint::black_box(all().ballot(round == arch::lane()));
     }
 }
 
 unsafe fn shuffle(_: &ArgBlock) {
     for round in 0..ROUNDS {
         let source = (arch::lane() + round) % arch::warp_width();
-        std::hint::black_box(arch::shuffle(all(), round, source));
+        std::hint::black_box(all().shuffle(round, source));
     }
 }
 
 unsafe fn match_any(_: &ArgBlock) {
     for _ in 0..ROUNDS {
-        std::hint::black_box(arch::match_any(all(), arch::lane() / 4));
+        std::hint::black_box(all().match_any(arch::lane() / 4));
     }
 }
 

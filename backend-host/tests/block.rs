@@ -207,7 +207,7 @@ unsafe fn across(_: &ArgBlock) {
     if lane::index_in_block() < lane::warp_width() || lane::lane() == 1 {
         arch::block_barrier();
     } else {
-        arch::warp_barrier(LaneMask::full(lane::warp_width()));
+        arch::simt::warp_barrier(LaneMask::full(lane::warp_width()));
     }
 }
 

@@ -12,7 +12,9 @@ use warpheap_api::host::{Device, DeviceVec};
 use warpheap_api::{AllocError, HeapMemory, LaneMask, Layout};
 use warpheap_host::{HostConfig, Mode};
 use warpheap_rt::alloc::Bump;
-use warpheap_rt::{arch, thread as lane};
+use warpheap_rt::arch::{self, simt};
+use warpheap_rt::sync::Group;
+use warpheap_rt::thread as lane;
 
 /// Runs `check` on a device of each mode.
 fn in_both_modes(width: u32, check: impl Fn(Device)) {
@@ -22,10 +24,16 @@ fn in_both_modes(width: u32, check: impl Fn(Device)) {
     }
 }
 
+/// All lanes of the warp, however they are scheduled.
+fn whole_warp() -> Group {
+    // SAFETY: launches that come here have whole warps, and all their lanes do.
+    unsafe { Group::of(LaneMask::full(lane::warp_width())) }
+}
+
 /// Lanes with an odd index do not come to the ballot of all.
 unsafe fn half_votes(_: &ArgBlock) {
     if lane::lane() % 2 == 0 {
-        arch::ballot(LaneMask::full(lane::warp_width()), true);
+        simt::ballot(LaneMask::full(lane::warp_width()), true);
     }
 }
 
@@ -52,9 +60,9 @@ unsafe fn two_ways(_: &ArgBlock) {
         return;
     }
     if lane::lane() < 4 {
-        arch::ballot(all, true);
+        simt::ballot(all, true);
     } else {
-        arch::warp_barrier(all);
+        simt::warp_barrier(all);
     }
 }
 
@@ -77,7 +85,7 @@ fn lanes_at_different_collectives_are_told_apart() {
 /// Lane 3 calls a shuffle over lanes that it is not one of.
 unsafe fn not_mine(_: &ArgBlock) {
     if lane::lane() == 3 {
-        arch::shuffle(LaneMask::full(2), 1, 0);
+        simt::shuffle(LaneMask::full(2), 1, 0);
     }
 }
 
@@ -279,8 +287,7 @@ static UNWOUND: AtomicU32 = AtomicU32::new(0);
 struct Bell;
 impl Drop for Bell {
     fn drop(&mut self) {
-        let here = arch::active();
-        arch::ballot(here, true);
+        Group::here().ballot(true);
         UNWOUND.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -288,12 +295,12 @@ impl Drop for Bell {
 /// Lane 1 of block 3 panics while the others of its warp wait for it.
 unsafe fn panics(args: &ArgBlock) {
     let _bell = Bell;
-    let all = LaneMask::full(lane::warp_width());
-    arch::warp_barrier(all);
+    let all = whole_warp();
+    all.barrier();
     let limit = if lane::block_index() == 3 { 1 } else { 100 };
     let too_far = lane::lane() == limit;
     assert!(!too_far, "value {} is wrong", words(args, 0)[0].load());
-    arch::warp_barrier(all);
+    all.barrier();
 }
 
 #[test]
@@ -330,8 +337,7 @@ impl Drop for Launches<'_> {
 }
 
 unsafe fn sums(args: &ArgBlock) {
-    let all = LaneMask::full(lane::warp_width());
-    words(args, 0)[0].fetch_add(arch::ballot(all, true).count());
+    words(args, 0)[0].fetch_add(whole_warp().ballot(true).count());
 }
 
 #[test]

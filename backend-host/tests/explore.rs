@@ -11,13 +11,14 @@ use warpheap_api::{
 };
 use warpheap_host::{HostConfig, Mode};
 use warpheap_rt::alloc::Bump;
+use warpheap_rt::sync::Group;
 use warpheap_rt::{arch, arch::Words, entry, thread as lane};
 
 /// Every lane writes its index, and with how many others it was, at the next place of a log.
 unsafe fn log(args: &ArgBlock) {
     let (next, log) = (&words(args, 0)[0], words(args, 1));
     for _ in 0..3 {
-        let together = arch::active().count();
+        let together = Group::here().count();
         let at = next.fetch_add(1);
         log[at as usize].store(together << 16 | lane::index());
     }
@@ -277,10 +278,10 @@ fn blocks_that_lanes_share_are_live_once() {
     }
 }
 
-/// Never ends, one call of `active` after the other.
+/// Never ends, one look at who is here after the other.
 unsafe fn circles(_: &ArgBlock) {
     let mut rounds = 0u32;
-    while arch::active().count() != 0 && rounds < u32::MAX {
+    while Group::here().count() != 0 && rounds < u32::MAX {
         rounds += 1;
     }
 }

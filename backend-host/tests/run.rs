@@ -10,18 +10,18 @@ use warpheap_api::abi::ArgBlock;
 use warpheap_api::host::{DeviceError, DeviceVec};
 use warpheap_api::{HeapMemory, Layout};
 use warpheap_rt::alloc::Bump;
-use warpheap_rt::sync::prefix_sum;
+use warpheap_rt::sync::{Group, group_sum};
 use warpheap_rt::{arch, thread as lane};
 
 /// Every lane notes where it is, and what the collective operations say.
 unsafe fn look(args: &ArgBlock) {
     let out = &words(args, 0)[lane::index() as usize * 8..][..8];
-    let all = arch::active();
-    let odd = arch::ballot(all, lane::lane() % 2 == 1);
-    let alike = arch::match_any(all, lane::lane() / 3);
-    let last = arch::shuffle(all, 100 + lane::lane(), all.count() - 1);
-    arch::warp_barrier(all);
-    let sum = prefix_sum(all, lane::lane() + 1);
+    let all = Group::here();
+    let odd = all.ballot(lane::lane() % 2 == 1);
+    let alike = all.match_any(lane::lane() / 3);
+    let last = all.broadcast(100 + lane::lane());
+    all.barrier();
+    let sum = group_sum(all, lane::lane() + 1);
     let answers = [
         lane::lane(),
         all.count(),
@@ -72,8 +72,7 @@ unsafe fn leave(args: &ArgBlock) {
     let out = &words(args, 0)[lane::index() as usize];
     let mut seen = 0;
     for _ in 0..=lane::lane() {
-        let here = arch::active();
-        seen += arch::ballot(here, true).count();
+        seen += Group::here().ballot(true).count();
     }
     out.store(seen);
 }
@@ -91,16 +90,16 @@ fn lanes_that_left_a_loop_take_no_part_in_it() {
     }
 }
 
-/// Odd lanes make three calls of `active` before the one that all make.
+/// Odd lanes look three times who is here before all do.
 unsafe fn meet(args: &ArgBlock) {
     let mut calls = 0;
     if lane::lane() % 2 == 1 {
         while calls < 3 {
-            arch::active();
+            Group::here();
             calls += 1;
         }
     }
-    let met = arch::active().count();
+    let met = Group::here().count();
     words(args, 0)[lane::index() as usize].store(met);
 }
 
@@ -115,18 +114,18 @@ fn lanes_that_went_different_ways_meet_again() {
     }
 }
 
-/// Odd lanes go on calling `active` until an even one has come past a later call.
+/// Odd lanes go on looking who is here until an even one has come past a later look.
 unsafe fn circle(args: &ArgBlock) {
     let flag = &words(args, 0)[0];
     if lane::lane() % 2 == 1 {
         let mut rounds = 0;
         while flag.load() == 0 && rounds < 1_000_000 {
-            arch::active();
+            Group::here();
             rounds += 1;
         }
         words(args, 0)[1].fetch_max(rounds);
     } else {
-        arch::active();
+        Group::here();
         flag.store(1);
     }
 }

@@ -18,6 +18,7 @@ use warpheap_bench_kernels::mix::Mix;
 use warpheap_bench_kernels::{churn, contents, growth, handover, latency, requests};
 use warpheap_host::HostConfig;
 use warpheap_rt::arch::{self, AtomicWord, Words};
+use warpheap_rt::sync::Group;
 use warpheap_rt::{Heap, entry};
 
 /// Bytes of the heap.
@@ -61,7 +62,7 @@ unsafe impl DeviceAlloc for Broken {
     }
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         // Here the emulator turns to the next lane, so that lanes hold blocks at the same time.
-        arch::warp_barrier(arch::active());
+        Group::here().barrier();
         let start = self.words.fetch_add(NEXT, layout::granules(layout)) % self.part;
         Ok(DevicePtr::from_granule(FIRST + start))
     }

@@ -7,9 +7,9 @@ mod host;
 #[cfg(not(any(target_arch = "spirv", target_arch = "nvptx64")))]
 pub use host::{DeviceHashMap, DeviceHashSet, DeviceMultiMap, MapAlloc};
 
-use warpheap_rt::arch;
 use warpheap_rt::container::map::{Trie, TrieCursor, WordSource};
 use warpheap_rt::device::*;
+use warpheap_rt::sync::Group;
 
 /// `count` words of a slice from `first` on.
 #[derive(Clone, Copy)]
@@ -78,13 +78,12 @@ pub fn map_read<A: DeviceAlloc>(
     let mut cursor = TrieCursor::new(map, key_words, thread::index(), thread::count());
     while cursor.step_present(memory) {
         // One addition for the lanes that are here.
-        let lanes = arch::active();
-        let lane = arch::lane();
+        let group = Group::here();
         let mut base = 0;
-        if lane == lanes.first() {
-            base = found[0].fetch_add(lanes.count());
+        if group.leads() {
+            base = found[0].fetch_add(group.count());
         }
-        let at = arch::shuffle(lanes, base, lanes.first()) + lanes.rank(lane);
+        let at = group.broadcast(base) + group.rank();
         if at < room {
             let key = cursor.key_word();
             for i in 0..key_words {

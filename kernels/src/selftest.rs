@@ -15,6 +15,7 @@ pub use check::check;
 
 use warpheap_rt::api::LaneMask;
 use warpheap_rt::device::*;
+use warpheap_rt::sync::Group;
 use warpheap_rt::{arch, bits, sync};
 
 /// Steps that a lane takes at most in the loop of [`selftest_divergence`].
@@ -30,7 +31,9 @@ pub struct Step {
     pub ballot: [u32; 2],
     /// Those of them with the same key.
     pub matched: [u32; 2],
-    /// Those of the lanes in a branch that have a key, as voted there; nothing outside it.
+    /// The lanes that are together in a branch; nothing outside it.
+    pub inside: [u32; 2],
+    /// Those of them that have a key, as voted there.
     pub branch: [u32; 2],
     /// The value of the next lane of `active`, around.
     pub shuffled: u32,
@@ -44,7 +47,7 @@ pub struct Step {
 pub struct Summary {
     /// Its index in the warp.
     pub lane: u32,
-    /// The index in its block of the first lane of its warp.
+    /// The index in its block of the lane that leads its warp.
     pub leader: u32,
     /// Lanes of a warp.
     pub width: u32,
@@ -94,20 +97,21 @@ pub fn selftest_divergence(counts: &[u32], steps: &mut [Step], summaries: &mut [
     if i < counts.len() {
         let me = thread::index_in_block();
         let lane = thread::lane();
-        let warp = arch::active();
-        let leader = arch::shuffle(warp, me, warp.first());
+        let leader = Group::here().broadcast(me);
         let count = counts[i];
         let mut sum = 0u32;
         let mut step = 0;
         while step < count && step < STEPS {
-            let active = arch::active();
-            let ballot = arch::ballot(active, vote(me, step));
-            let shuffled = arch::shuffle(active, offer(me, step), next(active, lane));
-            let matched = arch::match_any(active, key(me, step));
-            let inside = arch::ballot(active, branches(me, step));
-            let mut branch = LaneMask::EMPTY;
+            let group = Group::here();
+            let active = group.lanes();
+            let ballot = group.ballot(vote(me, step));
+            let shuffled = group.shuffle(offer(me, step), next(active, lane));
+            let matched = group.match_any(key(me, step));
+            let (mut inside, mut branch) = (LaneMask::EMPTY, LaneMask::EMPTY);
             if branches(me, step) {
-                branch = arch::ballot(inside, key(me, step) != 0);
+                let group = Group::here();
+                inside = group.lanes();
+                branch = group.ballot(key(me, step) != 0);
             }
             sum = sum.wrapping_add(shuffled);
             let at = i * STEPS as usize + step as usize;
@@ -116,6 +120,7 @@ pub fn selftest_divergence(counts: &[u32], steps: &mut [Step], summaries: &mut [
                     active: [active.lo, active.hi],
                     ballot: [ballot.lo, ballot.hi],
                     matched: [matched.lo, matched.hi],
+                    inside: [inside.lo, inside.hi],
                     branch: [branch.lo, branch.hi],
                     shuffled,
                     mark: STEP_MARK + step,
@@ -212,24 +217,22 @@ const TRIES: u32 = 1024;
 pub fn selftest_claims(bitmap: &[AtomicWord], claimed: &mut [u32]) {
     let i = thread::index();
     if (i as usize) < claimed.len() {
-        let lane = thread::lane();
         let mut at = sync::hash(thread::block_index());
         let mut result = u32::MAX;
         let mut tries = 0;
         while tries < TRIES {
-            let active = arch::active();
-            let leader = active.first();
+            let group = Group::here();
             let mut word = 0;
             let mut got = 0;
-            if lane == leader {
+            if group.leads() {
                 word = at & (bitmap.len() as u32 - 1);
                 let free = !bitmap[word as usize].load();
-                let wanted = bits::take_from(free, active.count(), 0);
+                let wanted = bits::take_from(free, group.count(), 0);
                 got = wanted & !bitmap[word as usize].fetch_or(wanted);
             }
-            got = arch::shuffle(active, got, leader);
-            word = arch::shuffle(active, word, leader);
-            let rank = active.rank(lane);
+            got = group.broadcast(got);
+            word = group.broadcast(word);
+            let rank = group.rank();
             if rank < got.count_ones() {
                 result = word * 32 + bits::nth_set(got, rank);
                 break;

@@ -3,9 +3,8 @@
 use crate::mix::Mix;
 use crate::pattern::{ENDS, damage, words_of, write};
 use warpheap_rt::api::select;
-use warpheap_rt::arch;
 use warpheap_rt::device::*;
-use warpheap_rt::sync::{hash, prefix_sum};
+use warpheap_rt::sync::{Group, group_sum, hash};
 
 /// Index in `counts`: mallocs that failed.
 pub const FAILED: usize = 0;
@@ -235,8 +234,7 @@ pub(crate) fn add(counts: &[AtomicWord], at: usize, number: u32) {
 /// Like [`add`], once for all lanes of the warp that are here: for counts to which every lane adds.
 #[inline(always)]
 fn add_together(counts: &[AtomicWord], at: usize, number: u32) {
-    let lanes = arch::active();
-    let sum = prefix_sum(lanes, number).total;
-    let first = thread::lane() == lanes.first();
-    add(counts, at, select(first, sum, 0));
+    let group = Group::here();
+    let sum = group_sum(group, number).total;
+    add(counts, at, select(group.leads(), sum, 0));
 }

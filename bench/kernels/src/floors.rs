@@ -2,6 +2,7 @@
 
 use warpheap_rt::arch;
 use warpheap_rt::device::*;
+use warpheap_rt::sync::Group;
 
 /// Does nothing: the price of a launch.
 #[kernel]
@@ -22,7 +23,7 @@ pub fn store(out: &mut [u32]) {
 #[kernel]
 pub fn fence(out: &[AtomicWord]) {
     let i = thread::index() as usize;
-    if i < out.len() && thread::lane() == arch::active().first() {
+    if i < out.len() && Group::here().leads() {
         arch::release();
         out[i].fetch_add(1);
     }

@@ -1,6 +1,6 @@
-//! Blocks of containers: handles of one word, and layouts.
+//! Blocks of containers: handles of one word, layouts, and slots that a counter hands out.
 
-use warpheap_api::{Layout, layout};
+use warpheap_api::{HeapMemory, Layout, layout};
 
 /// The first word of what a handle names. A handle is 0 for none, otherwise the granule and one, so that
 /// zeroed memory names nothing.
@@ -18,4 +18,15 @@ pub(crate) const fn block_layout(header: u32, number: u32, each: u32) -> Layout 
         return layout::bytes(layout::ABSURD);
     }
     layout::bytes((header as usize + number as usize * each as usize) * 4)
+}
+
+/// A slot of a block that members of a team take by one addition to a counter: the count before, where
+/// slots after `last` are not there. Nothing is added to a counter that is beyond it, so it never wraps.
+#[inline(always)]
+pub(super) fn take<M: HeapMemory>(words: M, counter: usize, last: u32, number: u32) -> u32 {
+    let mut count = words.load(counter);
+    if count <= last {
+        count = words.fetch_add(counter, number);
+    }
+    count
 }

@@ -1,8 +1,8 @@
 //! A queue that grows by nodes, for many producers and consumers.
 
-use super::block::{block_layout, word_of};
+use super::block::{block_layout, take, word_of};
 use super::queue::QueueError;
-use super::team::{Team, take};
+use crate::sync::{Group, Team};
 use crate::{Heap, arch};
 use core::marker::PhantomData;
 use warpheap_api::abi::ArgBlock;
@@ -153,26 +153,25 @@ impl<T: HeapData> HeapChunkQueue<T> {
         let (mut seen, mut waited) = (0, 0);
         let (mut round, mut failed, mut done) = (0, 0, false);
         while !done & (failed == 0) & (round < ROUNDS) {
-            let team = Team::meet(arch::active(), at + TAIL);
+            let team = Team::by_word(Group::here(), at + TAIL);
             let (mut node, mut count) = (0, 0);
             if team.leads() {
                 node = words.load(at + TAIL);
                 words.acquire();
-                count = take(words, word_of(node) + PUSHED, slots, team.count);
+                count = take(words, word_of(node) + PUSHED, slots, team.count());
             }
-            node = team.hear(node);
-            count = team.hear(count);
-            let index = count + team.rank;
+            node = team.broadcast(node);
+            count = team.broadcast(count);
+            let index = count + team.rank();
             let room = index < slots;
-            let late = team.ballot(!room);
-            let maker = late.first();
+            let late = Team::new(team.group(), team.ballot(!room));
 
             // The slot after the last was given to one lane only: that one brings the next node.
             waited = select(node == seen, waited + 1, 0);
             seen = node;
             let brings = (count <= slots) | (waited >= PATIENCE);
             let mut made = 0;
-            if lane == maker {
+            if late.leads() {
                 let link = word_of(node) + NEXT;
                 let mut next = words.load(link);
                 if (next == 0) & brings {
@@ -200,12 +199,12 @@ impl<T: HeapData> HeapChunkQueue<T> {
                     words.compare_exchange(at + TAIL, node, next);
                 }
             }
-            let source = select(room, lane, maker);
-            made = arch::shuffle(team.lanes, made, source);
-            failed = arch::shuffle(team.lanes, failed, source);
+            let source = select(room, lane, late.leader());
+            made = team.group().shuffle(made, source);
+            failed = team.group().shuffle(failed, source);
 
             let target = select(room, node, made);
-            let place = select(room, index, late.rank(lane));
+            let place = select(room, index, late.rank());
             if (target != 0) & (place < slots) {
                 words.acquire();
                 let slot = slot::<T>(word_of(target), place);
@@ -240,7 +239,7 @@ impl<T: HeapData> HeapChunkQueue<T> {
         let slots = 1 << words.read(at + LOG2);
         let (mut round, mut done, mut empty) = (0, false, false);
         while !done & !empty & (round < ROUNDS) {
-            let team = Team::meet(arch::active(), at + HEAD);
+            let team = Team::by_word(Group::here(), at + HEAD);
             let (mut node, mut count, mut taken, mut nothing) = (0, 0, 0, 0);
             if team.leads() {
                 node = words.load(at + HEAD);
@@ -254,7 +253,7 @@ impl<T: HeapData> HeapChunkQueue<T> {
                 words.acquire();
                 let next = words.load(head + NEXT);
                 if count < pushed {
-                    taken = least(team.count, pushed - count);
+                    taken = least(team.count(), pushed - count);
                     count = words.fetch_add(head + POPPED, taken);
                 } else if next == 0 {
                     nothing = 1;
@@ -265,12 +264,12 @@ impl<T: HeapData> HeapChunkQueue<T> {
                     words.compare_exchange(at + HEAD, node, next);
                 }
             }
-            node = team.hear(node);
-            count = team.hear(count);
-            taken = team.hear(taken);
-            nothing = team.hear(nothing);
-            let index = count + team.rank;
-            if (team.rank < taken) & (index < slots) {
+            node = team.broadcast(node);
+            count = team.broadcast(count);
+            taken = team.broadcast(taken);
+            nothing = team.broadcast(nothing);
+            let index = count + team.rank();
+            if (team.rank() < taken) & (index < slots) {
                 let slot = slot::<T>(word_of(node), index);
                 done = words.exchange(slot, TAKEN) == FULL;
                 if done {

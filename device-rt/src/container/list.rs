@@ -1,7 +1,7 @@
 //! A list of chunks.
 
-use super::block::{block_layout, word_of};
-use super::team::{Team, take};
+use super::block::{block_layout, take, word_of};
+use crate::sync::{Group, Team};
 use crate::{Heap, arch};
 use core::marker::PhantomData;
 use warpheap_api::abi::ArgBlock;
@@ -162,30 +162,29 @@ impl<T: HeapData> HeapList<T> {
         let (mut seen, mut waited) = (0, 0);
         let (mut round, mut failed, mut going) = (0, 0, true);
         while going {
-            let team = Team::meet(arch::active(), word);
+            let team = Team::by_word(Group::here(), word);
             let (mut head, mut capacity, mut count) = (0, 0, 0);
             if team.leads() {
                 head = words.load(word);
                 if head != 0 {
                     words.acquire();
                     capacity = words.read(word_of(head) + CAPACITY);
-                    count = take(words, word_of(head) + COUNT, capacity, team.count);
+                    count = take(words, word_of(head) + COUNT, capacity, team.count());
                 }
             }
-            head = team.hear(head);
-            capacity = team.hear(capacity);
-            count = team.hear(count);
-            let index = count + team.rank;
+            head = team.broadcast(head);
+            capacity = team.broadcast(capacity);
+            count = team.broadcast(count);
+            let index = count + team.rank();
             let room = index < capacity;
-            let late = team.ballot(!room);
-            let maker = late.first();
+            let late = Team::new(team.group(), team.ballot(!room));
 
             // The place after the last was given to one lane only: that one brings the next chunk.
             waited = select(head == seen, waited + 1, 0);
             seen = head;
             let brings = (head == 0) | (count <= capacity) | (waited >= PATIENCE);
             let mut made = 0;
-            if (lane == maker) & brings {
+            if late.leads() & brings {
                 let next = next_capacity(capacity, late.count());
                 match heap.malloc(chunk_layout::<T>(next)) {
                     Ok(chunk) => {
@@ -209,12 +208,12 @@ impl<T: HeapData> HeapList<T> {
                     Err(error) => failed = error.code(),
                 }
             }
-            let source = select(room, lane, maker);
-            made = arch::shuffle(team.lanes, made, source);
-            failed = arch::shuffle(team.lanes, failed, source);
+            let source = select(room, lane, late.leader());
+            made = team.group().shuffle(made, source);
+            failed = team.group().shuffle(failed, source);
 
             let chunk = select(room, head, made);
-            let place = select(room, index, late.rank(lane));
+            let place = select(room, index, late.rank());
             if chunk != 0 {
                 words.acquire();
                 value.put(words, element::<T>(word_of(chunk), place));

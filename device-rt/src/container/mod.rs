@@ -11,7 +11,6 @@ pub(crate) mod queue;
 mod set;
 pub(crate) mod shared_vec;
 mod string;
-mod team;
 mod vec;
 
 pub(crate) use block::word_of;

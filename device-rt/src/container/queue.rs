@@ -1,8 +1,7 @@
 //! A bounded queue for many producers and consumers.
 
 use super::block::{block_layout, word_of};
-use super::team::Team;
-use crate::sync::hash;
+use crate::sync::{Group, Team, hash};
 use crate::{Heap, arch, thread};
 use core::marker::PhantomData;
 use warpheap_api::abi::ArgBlock;
@@ -190,7 +189,7 @@ impl<T: HeapData> HeapQueue<T> {
         let log2 = words.read(at + LOG2);
         let (mut round, mut done, mut full) = (0, false, false);
         while !done & !full & (round < ROUNDS) {
-            let team = Team::meet(arch::active(), at + TAIL);
+            let team = Team::by_word(Group::here(), at + TAIL);
             let claim = claim::<T, A>(heap, team, at, log2, Side::push(log2));
             if claim.claimed {
                 let slot = slot::<T>(at, log2, claim.position);
@@ -227,7 +226,7 @@ impl<T: HeapData> HeapQueue<T> {
         let log2 = words.read(at + LOG2);
         let (mut round, mut done, mut empty) = (0, false, false);
         while !done & !empty & (round < ROUNDS) {
-            let team = Team::meet(arch::active(), at + HEAD);
+            let team = Team::by_word(Group::here(), at + HEAD);
             let claim = claim::<T, A>(heap, team, at, log2, Side::POP);
             if claim.claimed {
                 let slot = slot::<T>(at, log2, claim.position);
@@ -296,7 +295,7 @@ impl Side {
     }
 }
 
-/// One round of claiming positions for the members of a team.
+/// Collective over the team's group: one round of claiming positions for the members.
 #[inline(always)]
 fn claim<T: HeapData, A: DeviceAlloc>(
     heap: Heap<A>,
@@ -310,14 +309,14 @@ fn claim<T: HeapData, A: DeviceAlloc>(
     if team.leads() {
         first = words.load(at + side.counter);
     }
-    first = team.hear(first);
-    let position = first.wrapping_add(team.rank);
+    first = team.broadcast(first);
+    let position = first.wrapping_add(team.rank());
     let number = words.load(slot::<T>(at, log2, position));
     let blocked = team.ballot(number != position.wrapping_add(side.ready));
     // Positions that are ready, one after the other.
     let before = LaneMask::below(least(blocked.first(), 63));
-    let ready = team.members.and(before).count();
-    let mut taken = select(blocked.is_empty(), team.count, ready);
+    let ready = team.members().and(before).count();
+    let mut taken = select(blocked.is_empty(), team.count(), ready);
     let mut nothing = 0;
     if team.leads() {
         if taken != 0 {
@@ -332,11 +331,11 @@ fn claim<T: HeapData, A: DeviceAlloc>(
             nothing = (distance == side.distance) as u32;
         }
     }
-    taken = team.hear(taken);
-    nothing = team.hear(nothing);
+    taken = team.broadcast(taken);
+    nothing = team.broadcast(nothing);
     Claim {
         position,
-        claimed: team.rank < taken,
+        claimed: team.rank() < taken,
         nothing: nothing != 0,
     }
 }

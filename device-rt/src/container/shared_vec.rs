@@ -1,7 +1,7 @@
 //! A vector that many lanes append to.
 
-use super::block::{block_layout, word_of};
-use super::team::{Team, take};
+use super::block::{block_layout, take, word_of};
+use crate::sync::{Group, Team};
 use crate::{Heap, arch};
 use core::marker::PhantomData;
 use warpheap_api::abi::ArgBlock;
@@ -126,26 +126,26 @@ impl<T: HeapData> HeapSharedVec<T> {
         let log2 = words.read(at + LOG2);
         let (mut round, mut failed, mut index, mut going) = (0, 0, 0, true);
         while going {
-            let team = Team::meet(arch::active(), at);
+            let team = Team::by_word(Group::here(), at);
             let (mut segment, mut count, mut block) = (0, 0, 0);
             if team.leads() {
                 segment = words.load(at + CURRENT);
                 words.acquire();
                 let counter = counter(at, log2, segment);
-                count = take(words, counter, capacity(log2, segment), team.count);
+                count = take(words, counter, capacity(log2, segment), team.count());
                 block = words.load(at + SEGMENTS + segment as usize);
             }
-            segment = team.hear(segment);
-            count = team.hear(count);
-            block = team.hear(block);
+            segment = team.broadcast(segment);
+            count = team.broadcast(count);
+            block = team.broadcast(block);
             let capacity = capacity(log2, segment);
-            let offset = count + team.rank;
+            let offset = count + team.rank();
             let room = offset < capacity;
 
             // Who needs the next segment, or else who makes it ahead of time.
             let late = team.ballot(!room);
             let early = team.ballot(offset == capacity / 2);
-            let maker = select(late.is_empty(), early.first(), late.first());
+            let maker = select(late.is_empty(), early.last(), late.last());
             let mut wait = false;
             if lane == maker {
                 let next = segment + 1;
@@ -162,7 +162,7 @@ impl<T: HeapData> HeapSharedVec<T> {
                 }
                 failed = select(room, 0, code);
             }
-            failed = arch::shuffle(team.lanes, failed, select(room, lane, maker));
+            failed = team.group().shuffle(failed, select(room, lane, maker));
 
             if room {
                 words.acquire();

@@ -1,10 +1,8 @@
 //! Arenas of warps: lanes allocate, tidy up, end, hand over, and do what they must not.
 
 use crate::pattern::{fill, intact, words_of};
-use warpheap_rt::api::{HeapMemory, LaneMask};
-use warpheap_rt::arch;
 use warpheap_rt::device::*;
-use warpheap_rt::sync::hash;
+use warpheap_rt::sync::{Group, hash};
 
 /// What the lanes do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, HeapData)]
@@ -163,7 +161,8 @@ pub fn arena_rounds<A: WarpArena>(
                         // SAFETY: the lane's blocks are used no more; whichever lanes are here call.
                         row.last += unsafe { heap.allocator().tidy_up(arena) } as u32;
                         // All have tidied up before any of them goes on.
-                        arch::warp_barrier(lanes);
+                        // SAFETY: the arena's lanes, all of which come here.
+                        unsafe { Group::of(lanes) }.barrier();
                     }
                 }
                 if plan.finish == HAND_OVER {
@@ -227,7 +226,7 @@ pub fn arena_misuses<A: WarpArena>(heap: Heap<A>, codes: &mut [u32], kind: u32) 
     let index = thread::index() as usize;
     if index * 3 + 2 < codes.len() {
         let odd = thread::lane() % 2 == 1;
-        let lanes = heap.words().active();
+        let group = Group::here();
         let layout = layout::bytes(48);
         let mut arena = Arena::NONE;
         let starts = !odd | (kind >= AFTER_END);
@@ -238,7 +237,7 @@ pub fn arena_misuses<A: WarpArena>(heap: Heap<A>, codes: &mut [u32], kind: u32) 
             }
         }
         if kind == BORROWED {
-            arena = share(heap, lanes, arena);
+            arena = share(group, arena);
         }
         // SAFETY: whichever lanes are here call.
         let first = unsafe { heap.allocator().alloc(arena, layout) };
@@ -246,7 +245,7 @@ pub fn arena_misuses<A: WarpArena>(heap: Heap<A>, codes: &mut [u32], kind: u32) 
         let mut last = 0;
         let calls = 1 + (odd & (kind == ENDED_TWICE)) as u32;
         // Nobody's arena ends before all have allocated.
-        arch::warp_barrier(lanes);
+        group.barrier();
         let mut call = 0;
         // Who has no part in it and ends it changes nothing.
         while call < calls {
@@ -255,7 +254,7 @@ pub fn arena_misuses<A: WarpArena>(heap: Heap<A>, codes: &mut [u32], kind: u32) 
             call += 1;
         }
         codes[index * 3 + 2] = last;
-        arch::warp_barrier(lanes);
+        group.barrier();
         if kind == AFTER_END {
             // SAFETY: whichever lanes are here call.
             let second = unsafe { heap.allocator().alloc(arena, layout) };
@@ -272,10 +271,10 @@ fn code_of(result: Result<DevicePtr<u8>, AllocError>) -> u32 {
     }
 }
 
-/// The arena of the first of `lanes`.
+/// The arena of the first lane of the group: odd lanes have none.
 #[inline(always)]
-fn share<A: WarpArena>(heap: Heap<A>, lanes: LaneMask, arena: Arena) -> Arena {
+fn share(group: Group, arena: Arena) -> Arena {
     let granule = arena.ptr().granule();
-    let shared = heap.words().shuffle(lanes, granule, lanes.first());
+    let shared = group.shuffle(granule, group.lanes().first());
     Arena::from_ptr(DevicePtr::from_granule(shared))
 }

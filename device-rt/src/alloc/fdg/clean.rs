@@ -3,7 +3,8 @@
 use super::FdgMalloc;
 use super::header::{ACTIVE, GONE, HANDED, MARK, SUPER, TOTAL, header_layout};
 use super::list::NONE;
-use crate::arch::{self, Words};
+use crate::arch::Words;
+use crate::sync::{Group, Team};
 use warpheap_api::{Arena, DeviceAlloc, HeapMemory, select};
 
 /// The first strategy: the memory goes, the arena stays.
@@ -23,40 +24,41 @@ pub(super) struct Left {
 }
 
 impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
-    /// The active lanes leave their arenas; who reduces `ActiveCount` to zero carries the strategy out.
+    /// The lanes that are here leave their arenas; who reduces `ActiveCount` to zero carries the strategy out.
     #[inline(always)]
     pub(super) fn leave(self, arena: Arena, strategy: u32) -> Left {
         let words = self.words();
-        let lanes = arch::active();
+        let group = Group::here();
         let admitted = self.admits(arena);
-        let team = arch::match_any(lanes, select(admitted, arena.ptr().granule(), NONE));
-        let worker = team.last();
+        let team = Team::by_key(group, select(admitted, arena.ptr().granule(), NONE));
         let mut last = 0;
-        // What the team's lanes wrote comes before its worker's release.
-        arch::warp_barrier(lanes);
-        if admitted & (arch::lane() == worker) {
+        // What the team's lanes wrote comes before its worker's release; so does the set of lanes that are gone,
+        // which the worker writes in between.
+        group.barrier();
+        if admitted & team.leads() {
             let at = arena.ptr().word();
-            words.fetch_or(at + GONE, team.lo);
-            if team.hi != 0 {
-                words.fetch_or(at + GONE + 1, team.hi);
+            let members = team.members();
+            words.fetch_or(at + GONE, members.lo);
+            if members.hi != 0 {
+                words.fetch_or(at + GONE + 1, members.hi);
             }
-            arch::release();
+            words.release();
             last = (words.fetch_sub(at + ACTIVE, team.count()) == team.count()) as u32;
-            arch::acquire();
+            words.acquire();
         }
-        arch::warp_barrier(lanes);
-        let last = admitted & (arch::shuffle(lanes, last, worker) != 0);
+        group.barrier();
+        let last = admitted & (team.broadcast(last) != 0);
         if last & (strategy != HAND_OVER) {
             let kept = words.load(arena.ptr().word() + SUPER);
             let kept = select(strategy == TIDY, kept, NONE);
             self.put_back_blocks(arena, team, kept);
         }
         // The others have read the lists.
-        arch::warp_barrier(lanes);
-        if last & (arch::lane() == worker) {
+        group.barrier();
+        if last & team.leads() {
             self.finish(arena, strategy);
         }
-        arch::warp_barrier(lanes);
+        group.barrier();
         if !admitted {
             self.count_misuse();
         }

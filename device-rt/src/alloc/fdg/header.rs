@@ -6,6 +6,7 @@ use super::FdgMalloc;
 use super::list::{LIST_WORDS, NONE, first_list};
 use crate::alloc::fail;
 use crate::arch::{self, Words};
+use crate::sync::{Group, Team};
 use crate::thread;
 use warpheap_api::{
     AllocError, Arena, DeviceAlloc, DevicePtr, HeapMemory, LaneMask, Layout, header, layout, select,
@@ -164,20 +165,19 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         words.store(at + GONE + 1, 0);
     }
 
-    /// Opens an arena for the active lanes (§3.2): the worker makes header, list and super block.
+    /// Opens an arena for the lanes that are here (§3.2): the worker makes header, list and super block.
     #[inline(always)]
     pub(super) fn open(self) -> Result<Arena, AllocError> {
         let words = self.words();
-        let lanes = arch::active();
-        let worker = lanes.last();
+        let group = Group::here();
         let mut granule = NONE;
         let mut code = 0;
-        if arch::lane() == worker {
+        if group.leads() {
             match self.take(header_layout()) {
                 Ok(ptr) => {
                     granule = ptr.granule();
                     let at = ptr.word();
-                    self.enroll(at, lanes);
+                    self.enroll(at, group.lanes());
                     let arena = Arena::from_ptr(ptr);
                     self.make_list(first_list(arena), NONE);
                     words.store(at + LIST, first_list(arena));
@@ -196,12 +196,12 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
                 Err(error) => code = error.code(),
             }
         }
-        arch::warp_barrier(lanes);
-        let code = arch::shuffle(lanes, code, worker);
-        let granule = arch::shuffle(lanes, granule, worker);
+        group.barrier();
+        let code = group.broadcast(code);
+        let granule = group.broadcast(granule);
         if code == 0 {
             Ok(Arena::from_ptr(DevicePtr::from_granule(granule)))
-        } else if arch::lane() == worker {
+        } else if group.leads() {
             // The backing allocator has counted the failure.
             Err(AllocError::from_code(code))
         } else {
@@ -213,22 +213,20 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
     #[inline(always)]
     pub(super) fn resume(self, handle: DevicePtr<u8>) -> Result<Arena, AllocError> {
         let words = self.words();
-        let lanes = arch::active();
         let granule = handle.granule();
-        let team = arch::match_any(lanes, granule);
-        let worker = team.last();
+        let team = Team::by_key(Group::here(), granule);
         let mut got = 0;
-        if (arch::lane() == worker) & self.names_words(granule) {
+        if team.leads() & self.names_words(granule) {
             let at = granule as usize * 4;
             // A mark of its own until all is written.
             if words.compare_exchange(at + MARK, HANDED, 0) == HANDED {
-                self.enroll(at, team);
+                self.enroll(at, team.members());
                 words.store(at + MARK, OPEN);
                 got = 1;
             }
         }
-        arch::warp_barrier(lanes);
-        if arch::shuffle(lanes, got, worker) != 0 {
+        team.group().barrier();
+        if team.broadcast(got) != 0 {
             Ok(Arena::from_ptr(DevicePtr::from_granule(granule)))
         } else {
             self.count_misuse();

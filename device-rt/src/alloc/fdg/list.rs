@@ -4,10 +4,9 @@
 use super::FdgMalloc;
 use super::header::{HEADER_WORDS, LIST};
 use super::place::Room;
-use crate::arch::{self, Words};
-use warpheap_api::{
-    AllocError, Arena, DeviceAlloc, HeapMemory, LaneMask, Layout, layout, least, select,
-};
+use crate::arch::Words;
+use crate::sync::Team;
+use warpheap_api::{AllocError, Arena, DeviceAlloc, HeapMemory, Layout, layout, least, select};
 
 /// In place of a granule: there is none.
 pub(super) const NONE: u32 = u32::MAX;
@@ -96,7 +95,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
                 self.make_list(list, old);
                 self.set_entry(list, 0, block, granules);
                 words.store(list as usize * 4 + COUNT, 1);
-                arch::release();
+                words.release();
                 done = words.compare_exchange(current, old, list) == old;
                 if !done {
                     // Another group of the warp's lanes has made one.
@@ -120,15 +119,15 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         Room { first: block, code }
     }
 
-    /// Gives back all blocks on the lists but `kept`, the lanes of `team` side by side.
+    /// Gives back all blocks on the lists but `kept`, the members of `team` side by side.
     #[inline(always)]
-    pub(super) fn put_back_blocks(self, arena: Arena, team: LaneMask, kept: u32) {
+    pub(super) fn put_back_blocks(self, arena: Arena, team: Team, kept: u32) {
         let words = self.words();
         let mut list = words.load(arena.ptr().word() + LIST);
         while list != NONE {
             let at = list as usize * 4;
             let count = least(words.load(at + COUNT), ENTRIES);
-            let mut entry = team.rank(arch::lane());
+            let mut entry = team.rank();
             while entry < count {
                 let place = at + FIRST + 2 * entry as usize;
                 let block = words.load(place);

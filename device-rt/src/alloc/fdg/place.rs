@@ -5,7 +5,7 @@ use super::header::SUPER;
 use super::list::NONE;
 use crate::alloc::fail;
 use crate::arch::{self, Words};
-use crate::sync::{last_lane, team_sum};
+use crate::sync::{Group, Team, last_lane};
 use warpheap_api::{
     AllocError, Arena, DeviceAlloc, DevicePtr, HeapMemory, Layout, layout, least, select,
 };
@@ -41,7 +41,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
             room.first += 1;
         }
         // Before lanes that come another way add to it. Without one the next request asks for one.
-        arch::release();
+        words.release();
         words.store(arena.ptr().word() + SUPER, current);
         room
     }
@@ -52,12 +52,12 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         self.words().store(block as usize * 4, 1);
     }
 
-    /// A block for each active lane.
+    /// A block for each lane that is here.
     #[inline(always)]
     pub(super) fn place(self, arena: Arena, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let words = self.words();
         let lane = arch::lane();
-        let lanes = arch::active();
+        let group = Group::here();
         let granules = layout::granules(layout);
         let align = layout::align_granules(layout);
         let admitted = self.admits(arena);
@@ -65,17 +65,16 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         // Room to align within.
         let asked = granules.wrapping_add(align - 1);
         let summed = possible & (asked <= MOST_SUMMED);
-        let team = arch::match_any(lanes, select(summed, arena.ptr().granule(), NONE));
-        let sum = team_sum(lanes, team, select(summed, asked, 0));
+        let team = Team::by_key(group, select(summed, arena.ptr().granule(), NONE));
+        let sum = team.sum(select(summed, asked, 0));
 
         // First phase: the current super block, if all would fit into an empty one.
         let capacity = self.super_granules().wrapping_sub(1);
         let small = summed & (capacity != NONE) & (sum.total <= capacity);
-        let worker = team.last();
         let mut first = 0;
         // Granules behind the first lane's place.
         let mut fit = 0;
-        if small & (lane == worker) {
+        if small & team.leads() {
             let current = words.load(arena.ptr().word() + SUPER);
             if current != NONE {
                 let old = words.fetch_add(current as usize * 4, sum.total);
@@ -83,23 +82,23 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
                 fit = capacity + 1 - least(old, capacity + 1);
             }
         }
-        arch::warp_barrier(lanes);
-        let mut start = arch::shuffle(lanes, first, worker).wrapping_add(sum.before);
-        let fit = arch::shuffle(lanes, fit, worker);
+        group.barrier();
+        let mut start = team.broadcast(first).wrapping_add(sum.before);
+        let fit = team.broadcast(fit);
         let mut served = small & (sum.before + asked <= fit);
         let mut code = select(possible, 0, AllocError::Unsupported.code());
 
         // Second phase: those that found no place vote again, and get a new super block or, where they are too
         // many for one, a block for all. What does not fit together may fit one by one.
         let mut round = 0;
-        let mut open = !arch::ballot(lanes, possible & !served).is_empty();
+        let mut open = group.any(possible & !served);
         while open & (round < 2) {
             let together = round == 0;
             let waits = !served & possible & (summed | !together);
-            let rest = arch::ballot(lanes, waits & together).and(team);
+            let rest = team.ballot(waits & together);
             let worker = last_lane(rest, lane);
             // All before the first of them have a place in the super block.
-            let skipped = arch::shuffle(lanes, sum.before, least(rest.first(), lane));
+            let skipped = group.shuffle(sum.before, least(rest.first(), lane));
             let joint = select(small, capacity + 1, sum.total);
             let mut room = Room { first: 0, code: 0 };
             if waits & (lane == worker) {
@@ -108,15 +107,15 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
                     room = self.make_current(arena, room, sum.total - skipped);
                 }
             }
-            arch::warp_barrier(lanes);
-            let first = arch::shuffle(lanes, room.first, worker);
-            let failed = arch::shuffle(lanes, room.code, worker);
+            group.barrier();
+            let first = group.shuffle(room.first, worker);
+            let failed = group.shuffle(room.code, worker);
             served |= waits & (failed == 0);
             let before = select(together, sum.before - skipped, 0);
             start = select(waits, first.wrapping_add(before), start);
             code = select(waits, failed, code);
             round += 1;
-            open = !arch::ballot(lanes, possible & !served).is_empty();
+            open = group.any(possible & !served);
         }
         if !admitted {
             self.count_misuse();

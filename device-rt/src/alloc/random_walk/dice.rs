@@ -1,10 +1,10 @@
 //! Random numbers that differ between lanes, and between requests of a lane.
 
 use super::geometry::draws_word;
-use crate::arch::{self, Words};
-use crate::sync::hash;
+use crate::arch::Words;
+use crate::sync::{Group, hash};
 use crate::thread;
-use warpheap_api::{HeapMemory, LaneMask};
+use warpheap_api::HeapMemory;
 
 /// What the numbers of one lane go on by: odd, so all words come before one comes again.
 const STEP: u32 = 0x9e37_79b9;
@@ -16,29 +16,28 @@ pub(super) struct Dice {
 }
 
 impl Dice {
-    /// Streams for the calling lanes, exactly `lanes`: one word of the heap, of which many warps have
-    /// copies of their own, goes on by one.
+    /// Collective: a stream for each lane. One word of the heap, of which many warps have copies of their own,
+    /// goes on by one.
     #[inline(always)]
-    pub(super) fn of_lanes(words: Words, lanes: LaneMask) -> Self {
-        Self::with(Self::draw(words, lanes), thread::index())
+    pub(super) fn of_lanes(words: Words, group: Group) -> Self {
+        Self::with(Self::draw(words, group), thread::index())
     }
 
-    /// One stream for all `lanes`.
+    /// Collective: one stream for all lanes.
     #[inline(always)]
-    pub(super) fn of_warp(words: Words, lanes: LaneMask) -> Self {
-        let index = arch::shuffle(lanes, thread::index(), lanes.first());
-        Self::with(Self::draw(words, lanes), index)
+    pub(super) fn of_group(words: Words, group: Group) -> Self {
+        let index = group.broadcast(thread::index());
+        Self::with(Self::draw(words, group), index)
     }
 
     #[inline(always)]
-    fn draw(words: Words, lanes: LaneMask) -> u32 {
-        let leader = lanes.first();
+    fn draw(words: Words, group: Group) -> u32 {
         let mut drawn = 0;
-        if arch::lane() == leader {
+        if group.leads() {
             drawn = words.fetch_add(draws_word(), 1);
         }
-        arch::warp_barrier(lanes);
-        arch::shuffle(lanes, drawn, leader)
+        group.barrier();
+        group.broadcast(drawn)
     }
 
     #[inline(always)]

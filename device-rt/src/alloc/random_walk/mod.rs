@@ -40,8 +40,8 @@ pub(crate) use malloc::geometry as units;
 pub(crate) use steps::{MOST, REQUESTS, STEPS, WARPS};
 
 use super::fail;
-use crate::arch::{self, Words};
-use crate::sync::or_to_first;
+use crate::arch::Words;
+use crate::sync::{Group, Team};
 use geometry::Geometry;
 use warpheap_api::{
     AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, Layout, layout,
@@ -127,29 +127,26 @@ unsafe impl<const KIND: u32> DeviceAlloc for PageWalk<KIND> {
 
     #[inline(always)]
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
-        let lanes = arch::active();
+        let group = Group::here();
         let most = self.geometry.page_granules();
         // Pages lie at multiples of their size.
         let possible =
             (layout::granules(layout) <= most) & (layout::align_granules(layout) <= most);
         let mut found = if KIND == COLLABORATIVE {
-            self.walk_together(lanes, possible)
+            self.walk_together(group, possible)
         } else {
-            self.walk_alone(lanes, possible)
+            self.walk_alone(group, possible)
         };
         let mut code = AllocError::Unsupported.code();
-        let missing = arch::ballot(lanes, possible & (found.page == NONE));
+        let missing = group.ballot(possible & (found.page == NONE));
         if !missing.is_empty() {
-            let (swept, cause) = self.sweep(lanes, missing, found);
+            let (swept, cause) = self.sweep(group, missing, found);
             found = swept;
             code = select(possible, cause, code);
         }
-        // What the owner before did with a page happened before its free, which released. Lanes may have
-        // taken pages for each other: the barrier brings one's fence to the other.
-        arch::acquire();
-        arch::warp_barrier(lanes);
+        group.acquire();
         if self.geometry.counts {
-            steps::count(self.words, lanes, found.steps);
+            steps::count(self.words, group, found.steps);
         }
         if found.page != NONE {
             Ok(DevicePtr::from_granule(
@@ -169,19 +166,17 @@ unsafe impl<const KIND: u32> DeviceAlloc for PageWalk<KIND> {
         let bit = 1 << geometry.bit_of(page);
         if KIND == COLLABORATIVE {
             // A warp's pages usually lie in one word.
-            let lanes = arch::active();
-            // Before the map says that a page is free, what its owner wrote must be visible; the barrier
-            // brings what the team's lanes wrote before the leader's fence.
-            arch::warp_barrier(lanes);
-            arch::release();
+            let group = Group::here();
+            group.release();
             // No entry is word 0.
-            let team = arch::match_any(lanes, select(live, word as u32, 0));
-            let bits = or_to_first(lanes, team, select(live, bit, 0));
-            if live & (arch::lane() == team.first()) {
+            let team = Team::by_key(group, select(live, word as u32, 0));
+            let bits = team.union_to_leader(select(live, bit, 0));
+            if live & team.leads() {
                 self.words.fetch_and(word, !bits);
             }
         } else {
-            arch::release();
+            // Each lane for its own page.
+            self.words.release();
             if live {
                 if KIND == SINGLE {
                     self.words.store(word, 0);

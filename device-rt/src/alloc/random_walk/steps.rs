@@ -4,7 +4,8 @@
 //! lane took. Warps are spread over stripes; the sums wrap.
 
 use super::geometry::{STEPS_WORD, STRIPE_WORDS, STRIPES, warp_number};
-use crate::arch::{self, Words};
+use crate::arch::Words;
+use crate::sync::Group;
 use warpheap_api::{HeapMemory, LaneMask, least};
 
 /// In a stripe: requests.
@@ -16,19 +17,19 @@ pub(crate) const WARPS: usize = 2;
 /// In a stripe: the most steps of a lane, over all calls.
 pub(crate) const MOST: usize = 3;
 
-/// Counts what the `lanes`, exactly these, took; 0 for lanes that did not ask.
+/// Collective: counts what the lanes took; 0 for those that did not ask.
 #[inline(always)]
-pub(super) fn count(words: Words, lanes: LaneMask, steps: u32) {
-    let mut left = lanes;
+pub(super) fn count(words: Words, group: Group, steps: u32) {
+    let mut left = group.lanes();
     let (mut asked, mut sum, mut most) = (0, 0u32, 0);
     while !left.is_empty() {
-        let other = arch::shuffle(lanes, steps, left.first());
+        let other = group.shuffle(steps, left.first());
         asked += (other != 0) as u32;
         sum = sum.wrapping_add(other);
         most = most + other - least(most, other);
         left = left.without(LaneMask::only(left.first()));
     }
-    if (arch::lane() == lanes.first()) & (asked != 0) {
+    if group.leads() & (asked != 0) {
         let stripe = STEPS_WORD + warp_number() as usize % STRIPES * STRIPE_WORDS;
         words.fetch_add(stripe + REQUESTS, asked);
         words.fetch_add(stripe + STEPS, sum);

@@ -6,19 +6,20 @@
 use super::{Found, NONE, PageWalk};
 use crate::arch;
 use crate::bits::nth_lane;
+use crate::sync::Group;
 use warpheap_api::{AllocError, HeapMemory, LaneMask, select};
 
 impl<const KIND: u32> PageWalk<KIND> {
-    /// Pages for those of `lanes` that are `missing` one. For those without one afterwards the second
+    /// Collective: pages for the lanes that are `missing` one. For those without one afterwards the second
     /// value is the error's code.
     #[inline(always)]
-    pub(super) fn sweep(self, lanes: LaneMask, missing: LaneMask, found: Found) -> (Found, u32) {
+    pub(super) fn sweep(self, group: Group, missing: LaneMask, found: Found) -> (Found, u32) {
         let geometry = self.geometry;
         let entries = geometry.entries();
         let lane = arch::lane();
-        let rank = lanes.rank(lane);
+        let rank = group.rank();
         // Not where all others begin.
-        let start = arch::shuffle(lanes, geometry.entry_of(geometry.home()), lanes.first());
+        let start = group.broadcast(geometry.entry_of(geometry.home()));
         let mut found = found;
         let mut pending = missing;
         let mut doubt = false;
@@ -32,25 +33,25 @@ impl<const KIND: u32> PageWalk<KIND> {
             let word = geometry.word(entry);
             let taken = self.words.load(word);
             let free = select(inside, !taken & geometry.bits(), 0);
-            let some = arch::ballot(lanes, free != 0);
+            let some = group.ballot(free != 0);
             let tries = (free != 0) & (some.rank(lane) < pending.count());
             let bit = free.trailing_zeros() & 31;
             let mut page = NONE;
             if tries && self.words.fetch_or(word, 1 << bit) & 1 << bit == 0 {
                 page = geometry.page_at(entry, bit);
             }
-            arch::warp_barrier(lanes);
-            let givers = arch::ballot(lanes, page != NONE);
-            doubt |= !arch::ballot(lanes, tries & (page == NONE)).is_empty();
+            group.barrier();
+            let givers = group.ballot(page != NONE);
+            doubt |= group.any(tries & (page == NONE));
             let place = pending.rank(lane);
             let served = pending.contains(lane) & (place < givers.count());
             let giver = nth_lane(givers, select(served, place, 0)) & 63;
-            let page = arch::shuffle(lanes, page, select(served, giver, lane));
+            let page = group.shuffle(page, select(served, giver, lane));
             found.page = select(served, page, found.page);
             found.steps += pending.contains(lane) as u32;
-            pending = arch::ballot(lanes, missing.contains(lane) & (found.page == NONE));
+            pending = group.ballot(missing.contains(lane) & (found.page == NONE));
             // Who found something looks there again: every round serves somebody or moves on.
-            done += select(givers.is_empty(), lanes.count(), 0);
+            done += select(givers.is_empty(), group.count(), 0);
             let repeat = (done >= entries) & !again;
             again |= repeat;
             doubt &= !repeat;

@@ -4,26 +4,25 @@ use super::dice::Dice;
 use super::{Found, NONE, PageWalk};
 use crate::arch;
 use crate::bits::{low_mask, nth_set, take_from};
-use crate::sync::prefix_sum;
+use crate::sync::{Group, group_sum};
 use warpheap_api::{HeapMemory, LaneMask, least, select};
 
 impl<const KIND: u32> PageWalk<KIND> {
-    /// Pages for those of `lanes` that ask. All of them look, also those that have theirs or never
+    /// Collective: pages for the lanes that ask. All of them look, also those that have theirs or never
     /// asked, and who finds more than one page shares it.
     #[inline(always)]
-    pub(super) fn walk_together(self, lanes: LaneMask, asks: bool) -> Found {
+    pub(super) fn walk_together(self, group: Group, asks: bool) -> Found {
         let geometry = self.geometry;
         let lane = arch::lane();
-        let leader = lanes.first();
-        let mut pending = arch::ballot(lanes, asks);
+        let mut pending = group.ballot(asks);
         // The first step is one word for the warp, at a computed place.
         let home = geometry.warp_home();
         let mut got = 0;
-        if (lane == leader) & !pending.is_empty() {
+        if group.leads() & !pending.is_empty() {
             got = self.reach_many(home, least(pending.count(), 32));
         }
-        arch::warp_barrier(lanes);
-        let mask = arch::shuffle(lanes, got, leader);
+        group.barrier();
+        let mask = group.broadcast(got);
         let rank = pending.rank(lane);
         let served = asks & (rank < mask.count_ones());
         let page = geometry.page_at(geometry.entry_of(home), nth_set(mask, rank) & 31);
@@ -31,15 +30,15 @@ impl<const KIND: u32> PageWalk<KIND> {
             page: select(served, page, NONE),
             steps: 1,
         };
-        pending = arch::ballot(lanes, asks & !served);
+        pending = group.ballot(asks & !served);
         if !pending.is_empty() {
-            let mut dice = Dice::of_lanes(self.words, lanes);
+            let mut dice = Dice::of_lanes(self.words, group);
             while !pending.is_empty() & (found.steps < geometry.walk) {
                 let entry = dice.below(geometry.entries());
-                got = self.claim_share(lanes, entry, pending.count());
-                let page = self.hand_out(lanes, pending, entry, got);
+                got = self.claim_share(group, entry, pending.count());
+                let page = self.hand_out(group, pending, entry, got);
                 found.page = least(found.page, page);
-                pending = arch::ballot(lanes, asks & (found.page == NONE));
+                pending = group.ballot(asks & (found.page == NONE));
                 found.steps += 1;
             }
         }
@@ -61,12 +60,12 @@ impl<const KIND: u32> PageWalk<KIND> {
         got
     }
 
-    /// Each lane locks its entry and claims what is left to it of `wanted` pages after the lanes before
-    /// it.
+    /// Collective: each lane locks its entry and claims what is left to it of `wanted` pages after the
+    /// lanes before it.
     #[inline(always)]
-    fn claim_share(self, lanes: LaneMask, entry: u32, wanted: u32) -> u32 {
+    fn claim_share(self, group: Group, entry: u32, wanted: u32) -> u32 {
         let (free, held) = self.lock(entry);
-        let before = prefix_sum(lanes, free.count_ones()).before;
+        let before = group_sum(group, free.count_ones()).before;
         let share = wanted - least(wanted, before);
         let take = take_from(free, least(share, 32), 0);
         let mut got = 0;
@@ -74,23 +73,23 @@ impl<const KIND: u32> PageWalk<KIND> {
             got = take & !self.words.fetch_or(self.geometry.word(entry), take);
         }
         self.unlock(entry, held);
-        arch::warp_barrier(lanes);
+        group.barrier();
         got
     }
 
-    /// Gives what the lanes got to those of `pending`, in order.
+    /// Collective: gives what the lanes got to those of `pending`, in order.
     #[inline(always)]
-    fn hand_out(self, lanes: LaneMask, pending: LaneMask, entry: u32, got: u32) -> u32 {
+    fn hand_out(self, group: Group, pending: LaneMask, entry: u32, got: u32) -> u32 {
         let lane = arch::lane();
         let rank = pending.rank(lane);
         let waits = pending.contains(lane);
         let mut page = NONE;
         let mut given = 0;
-        let mut givers = arch::ballot(lanes, got != 0);
+        let mut givers = group.ballot(got != 0);
         while !givers.is_empty() {
             let giver = givers.first();
-            let mask = arch::shuffle(lanes, got, giver);
-            let from = arch::shuffle(lanes, entry, giver);
+            let mask = group.shuffle(got, giver);
+            let from = group.shuffle(entry, giver);
             let place = rank.wrapping_sub(given);
             let mine = waits & (place < mask.count_ones());
             let bit = nth_set(mask, place) & 31;

@@ -2,15 +2,14 @@
 
 use super::dice::Dice;
 use super::{BITMAP, CLUSTERED, Found, NONE, PageWalk};
-use crate::arch;
-use crate::sync::hash;
+use crate::sync::{Group, hash};
 use crate::thread;
-use warpheap_api::{HeapMemory, LaneMask, select};
+use warpheap_api::{HeapMemory, select};
 
 impl<const KIND: u32> PageWalk<KIND> {
-    /// Pages for those of `lanes` that ask, each on a walk of its own.
+    /// Collective: pages for the lanes that ask, each on a walk of its own.
     #[inline(always)]
-    pub(super) fn walk_alone(self, lanes: LaneMask, asks: bool) -> Found {
+    pub(super) fn walk_alone(self, group: Group, asks: bool) -> Found {
         let geometry = self.geometry;
         let mut found = Found {
             page: NONE,
@@ -29,9 +28,8 @@ impl<const KIND: u32> PageWalk<KIND> {
         if asks {
             found.page = self.reach(first);
         }
-        let walks = arch::ballot(lanes, asks & (found.page == NONE));
-        if !walks.is_empty() {
-            let mut dice = Dice::of_lanes(self.words, lanes);
+        if group.any(asks & (found.page == NONE)) {
+            let mut dice = Dice::of_lanes(self.words, group);
             let limit = select(asks, geometry.walk, 0);
             while (found.page == NONE) & (found.steps < limit) {
                 found.page = self.step(&mut dice);
@@ -42,7 +40,7 @@ impl<const KIND: u32> PageWalk<KIND> {
             self.words.store(geometry.hint(), found.page + 1);
         }
         // The lanes parted.
-        arch::warp_barrier(lanes);
+        group.barrier();
         found
     }
 

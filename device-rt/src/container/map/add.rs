@@ -2,7 +2,8 @@
 
 use super::words::{Typed, hash};
 use super::{Before, HeapHashMap, leaf, slot};
-use crate::{Heap, arch, sync};
+use crate::sync::{Group, Team};
+use crate::{Heap, arch};
 use warpheap_api::{AllocError, DeviceAlloc, HeapData, HeapMemory, LaneMask, select};
 
 impl<K: HeapData> HeapHashMap<K, u32> {
@@ -14,38 +15,37 @@ impl<K: HeapData> HeapHashMap<K, u32> {
     /// As [`insert`](Self::insert).
     #[inline]
     pub fn add<A: DeviceAlloc>(self, heap: Heap<A>, key: K, n: u32) -> Result<Before, AllocError> {
-        let lanes = arch::active();
-        let lane = arch::lane();
-        // Those with the same hash; of these, who has the key of the first. Others go alone.
-        let alike = arch::match_any(lanes, hash(Typed(key), 0));
+        let group = Group::here();
+        // Those with the same hash; of these, who has the key of their leader. Others go alone.
+        let alike = Team::by_key(group, hash(Typed(key), 0));
         let mut differs = 0;
         let mut i = 0;
         while i < K::WORDS {
-            differs |= key.word_at(i) ^ arch::shuffle(lanes, key.word_at(i), alike.first());
+            differs |= key.word_at(i) ^ alike.broadcast(key.word_at(i));
             i += 1;
         }
-        let same = arch::ballot(lanes, differs == 0).and(alike);
-        let alone = LaneMask::only(lane);
+        let same = alike.ballot(differs == 0);
+        let alone = LaneMask::only(arch::lane());
         let spread = ((differs != 0) as u32).wrapping_neg();
-        let team = LaneMask {
+        let members = LaneMask {
             lo: select(spread != 0, alone.lo, same.lo),
             hi: select(spread != 0, alone.hi, same.hi),
         };
-        let total = sync::team_sum(lanes, team, n).total;
-        let leader = team.first();
+        let team = Team::new(group, members);
+        let total = team.sum(n).total;
         // 0: it was there; 1: it was not; beyond: the code of an error.
         let mut answer = 0;
-        if lane == leader {
+        if team.leads() {
             answer = match self.add_alone(heap, key, total) {
                 Ok(before) => !before.was_there() as u32,
                 Err(error) => 1 + error.code(),
             };
         }
-        let answer = arch::shuffle(lanes, answer, leader);
+        let answer = team.broadcast(answer);
         if answer > 1 {
             return Err(AllocError::from_code(answer - 1));
         }
-        if (answer == 1) & (lane == leader) {
+        if (answer == 1) & team.leads() {
             Ok(Before::Absent)
         } else {
             Ok(Before::Present)

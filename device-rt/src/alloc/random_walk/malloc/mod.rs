@@ -17,7 +17,7 @@ use super::dice::Dice;
 use super::{NONE, fail, steps};
 use crate::arch::{self, Words};
 use crate::bits::low_mask;
-use crate::sync::{PrefixSum, prefix_sum};
+use crate::sync::{Group, PrefixSum, group_sum};
 use geometry::Geometry;
 use search::{Outcome, Wanted};
 use warpheap_api::{
@@ -98,11 +98,11 @@ impl RandomWalkMalloc {
         }
     }
 
-    /// Sums up what the lanes with `joins` ask for.
+    /// Collective: sums up what the lanes with `joins` ask for.
     #[inline(always)]
-    fn whole(self, lanes: LaneMask, joins: bool, ask: Ask) -> Whole {
+    fn whole(self, group: Group, joins: bool, ask: Ask) -> Whole {
         let mine = select(ask.small, ask.slots, ask.units << SLOT_BITS);
-        let sum = prefix_sum(lanes, select(joins, mine, 0));
+        let sum = group_sum(group, select(joins, mine, 0));
         let slots = sum.total & low_mask(SLOT_BITS);
         let small = up(slots, self.geometry.slots_log());
         Whole {
@@ -121,13 +121,13 @@ impl RandomWalkMalloc {
         self.geometry.granule_of(unit) + select(ask.small, slot, large)
     }
 
-    /// Sets the marks of the small blocks of a warp, which lie from `unit` on. All `lanes` call.
+    /// Collective: sets the marks of the small blocks of a warp, which lie from `unit` on.
     #[inline(always)]
-    fn mark_all(self, lanes: LaneMask, whole: Whole, unit: u32) {
+    fn mark_all(self, group: Group, whole: Whole, unit: u32) {
         let slots = whole.sum.total & low_mask(SLOT_BITS);
         let log = self.geometry.slots_log();
         let last = (unit + whole.small + 1) >> 1;
-        let mut pair = (unit >> 1) + lanes.rank(arch::lane());
+        let mut pair = (unit >> 1) + group.rank();
         while (pair < last) & (slots != 0) {
             let mut marks = 0;
             let mut half = 0;
@@ -140,21 +140,21 @@ impl RandomWalkMalloc {
                 half += 1;
             }
             self.words.fetch_or(self.geometry.mark_word(pair), marks);
-            pair += lanes.count();
+            pair += group.count();
         }
-        arch::warp_barrier(lanes);
+        group.barrier();
     }
 
-    /// Blocks for those of `lanes` that ask for something possible: the granule, or [`NONE`] and the error's
+    /// Collective: blocks for the lanes that ask for something possible: the granule, or [`NONE`] and the error's
     /// code; and the steps.
     #[inline(always)]
-    fn serve(self, lanes: LaneMask, ask: Ask) -> (u32, u32, u32) {
+    fn serve(self, group: Group, ask: Ask) -> (u32, u32, u32) {
         let geometry = self.geometry;
         let lane = arch::lane();
         // What must be aligned to more than a unit goes alone.
         let joins = ask.possible & (ask.align == 1);
-        let joined = arch::ballot(lanes, joins);
-        let whole = self.whole(lanes, joins, ask);
+        let joined = group.ballot(joins);
+        let whole = self.whole(group, joins, ask);
         let fits =
             (whole.units != 0) & (whole.units <= least(geometry.region_units(), geometry.units));
         let (mut granule, mut code) = (NONE, AllocError::Unsupported.code());
@@ -162,35 +162,35 @@ impl RandomWalkMalloc {
         let mut steps = 1;
         if fits {
             let home = geometry.home(whole.units);
-            if self.claim_together(lanes, home, whole.units) {
-                self.mark_all(lanes, whole, home);
+            if self.claim_together(group, home, whole.units) {
+                self.mark_all(group, whole, home);
                 granule = select(joins, self.part(whole, ask, home), NONE);
             }
         }
-        let mut pending = arch::ballot(lanes, ask.possible & (granule == NONE));
-        let mut as_one = fits & (granule_missing(lanes, joins, granule)) & (joined.count() > 1);
+        let mut pending = group.ballot(ask.possible & (granule == NONE));
+        let mut as_one = fits & group.any(joins & (granule == NONE)) & (joined.count() > 1);
         if !pending.is_empty() {
-            let mut dice = Dice::of_warp(self.words, lanes);
+            let mut dice = Dice::of_group(self.words, group);
             while !pending.is_empty() {
                 let first = select(as_one, joined.first(), pending.first());
-                let units = arch::shuffle(lanes, ask.units, first);
-                let align = arch::shuffle(lanes, ask.align, first);
+                let units = group.shuffle(ask.units, first);
+                let align = group.shuffle(ask.align, first);
                 let wanted = Wanted {
                     units: select(as_one, whole.units, units),
                     align: select(as_one, 1, align),
                 };
                 let same = pending.contains(lane) & (ask.units == units) & (ask.align == align);
-                let team = arch::ballot(lanes, select(as_one, joins as u32, same as u32) != 0);
+                let members = group.ballot(select(as_one, joins as u32, same as u32) != 0);
                 let asks = select(as_one, (lane == first) as u32, same as u32) != 0;
-                let asking = arch::ballot(lanes, asks);
+                let asking = group.ballot(asks);
                 let random = select(as_one, TOGETHER, geometry.walk);
                 let rounds = random + select(as_one, 0, 2);
-                let (outcome, took) = self.walk(lanes, asking, wanted, &mut dice, random, rounds);
-                steps += select(team.contains(lane), took, 0);
-                let unit = arch::shuffle(lanes, outcome.unit, first);
+                let (outcome, took) = self.walk(group, asking, wanted, &mut dice, random, rounds);
+                steps += select(members.contains(lane), took, 0);
+                let unit = group.shuffle(outcome.unit, first);
                 if as_one {
                     if unit != NONE {
-                        self.mark_all(lanes, whole, unit);
+                        self.mark_all(group, whole, unit);
                         granule = select(joins, self.part(whole, ask, unit), granule);
                         pending = pending.without(joined);
                     }
@@ -202,24 +202,24 @@ impl RandomWalkMalloc {
                         let marks = low_mask(ask.slots) << ((unit & 1) * 16);
                         self.words.fetch_or(geometry.mark_word(unit >> 1), marks);
                     }
-                    arch::warp_barrier(lanes);
+                    group.barrier();
                     granule = select(served, geometry.granule_of(outcome.unit), granule);
                     let contended = AllocError::Contended.code();
                     let cause = select(outcome.doubt, contended, AllocError::Exhausted.code());
                     code = select(same & !served, cause, code);
-                    pending = pending.without(team);
+                    pending = pending.without(members);
                 }
             }
         }
         (granule, code, select(ask.possible, steps, 0))
     }
 
-    /// Looks at `random` regions, then goes through the whole map, until there were `rounds`; and how many
+    /// Collective: looks at `random` regions, then goes through the whole map, until there were `rounds`; and how many
     /// rounds it took.
     #[inline(always)]
     fn walk(
         self,
-        lanes: LaneMask,
+        group: Group,
         asking: LaneMask,
         wanted: Wanted,
         dice: &mut Dice,
@@ -239,7 +239,7 @@ impl RandomWalkMalloc {
             let place = dice.below(words - region + 1);
             outcome.doubt = false;
             outcome = self.search(
-                lanes,
+                group,
                 outcome,
                 wanted,
                 select(all, 0, place),
@@ -249,12 +249,6 @@ impl RandomWalkMalloc {
         }
         (outcome, round)
     }
-}
-
-/// Whether lanes that joined got nothing together.
-#[inline(always)]
-fn granule_missing(lanes: LaneMask, joins: bool, granule: u32) -> bool {
-    !arch::ballot(lanes, joins & (granule == NONE)).is_empty()
 }
 
 /// `value` in parts of two to the power `shift`, rounded up.
@@ -281,14 +275,11 @@ unsafe impl DeviceAlloc for RandomWalkMalloc {
 
     #[inline(always)]
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
-        let lanes = arch::active();
-        let (granule, code, taken) = self.serve(lanes, self.ask(layout));
-        // What the owner before did with a unit happened before its free, which released. Lanes claim for
-        // each other: the barrier brings one's fence to the other.
-        arch::acquire();
-        arch::warp_barrier(lanes);
+        let group = Group::here();
+        let (granule, code, taken) = self.serve(group, self.ask(layout));
+        group.acquire();
         if self.geometry.counts {
-            steps::count(self.words, lanes, taken);
+            steps::count(self.words, group, taken);
         }
         if granule != NONE {
             Ok(DevicePtr::from_granule(granule))
@@ -299,12 +290,9 @@ unsafe impl DeviceAlloc for RandomWalkMalloc {
 
     #[inline(always)]
     unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout) {
-        let lanes = arch::active();
-        // Before the metadata say that a block is free, what its owner wrote must be visible; the barrier
-        // brings what the team's lanes wrote before the leader's fence.
-        arch::warp_barrier(lanes);
-        arch::release();
-        self.free_blocks(lanes, !ptr.is_null(), self.ask(layout), ptr.granule());
+        let group = Group::here();
+        group.release();
+        self.free_blocks(group, !ptr.is_null(), self.ask(layout), ptr.granule());
     }
 
     /// Stays in place where old and new size take the same slots, or the same units.

@@ -3,15 +3,14 @@
 
 use super::geometry::part_of_run;
 use super::{Ask, RandomWalkMalloc};
-use crate::arch;
 use crate::bits::low_mask;
-use crate::sync::or_to_first;
-use warpheap_api::{HeapMemory, LaneMask, select};
+use crate::sync::{Group, Team};
+use warpheap_api::{HeapMemory, select};
 
 impl RandomWalkMalloc {
-    /// Frees the blocks of the lanes with `live`. Called by exactly `lanes`.
+    /// Collective: frees the blocks of the lanes with `live`.
     #[inline(always)]
-    pub(super) fn free_blocks(self, lanes: LaneMask, live: bool, ask: Ask, granule: u32) {
+    pub(super) fn free_blocks(self, group: Group, live: bool, ask: Ask, granule: u32) {
         let geometry = self.geometry;
         let granule = select(live, granule, geometry.granule_of(0));
         let unit = geometry.unit_of(granule);
@@ -32,9 +31,9 @@ impl RandomWalkMalloc {
             part_of_run(unit >> 5, unit, ask.units),
         );
         // Blocks of a warp usually lie side by side. No table begins at word 0.
-        let team = arch::match_any(lanes, select(live, word, 0));
-        let bits = or_to_first(lanes, team, select(live, bits, 0));
-        let leads = live & (arch::lane() == team.first());
+        let team = Team::by_key(group, select(live, word, 0));
+        let bits = team.union_to_leader(select(live, bits, 0));
+        let leads = live & team.leads();
         if leads & ask.small {
             self.clear_marks(pair, bits);
         }

@@ -4,7 +4,7 @@ use super::geometry::part_of_run;
 use super::{NONE, RandomWalkMalloc};
 use crate::arch;
 use crate::bits::{nth_lane, starts_of};
-use crate::sync::last_lane;
+use crate::sync::{Group, last_lane};
 use warpheap_api::{HeapMemory, LaneMask, least, select};
 
 /// What a team asks for.
@@ -37,20 +37,20 @@ struct Seen {
 }
 
 impl RandomWalkMalloc {
-    /// Runs for the lanes of `outcome.pending` in `count` words of the map from `first` on, as many as are
-    /// found. All of `lanes` call.
+    /// Collective: runs for the lanes of `outcome.pending` in `count` words of the map from `first` on, as
+    /// many as are found.
     #[inline(always)]
     pub(super) fn search(
         self,
-        lanes: LaneMask,
+        group: Group,
         outcome: Outcome,
         wanted: Wanted,
         first: u32,
         count: u32,
     ) -> Outcome {
         let lane = arch::lane();
-        let rank = lanes.rank(lane);
-        let last = last_lane(lanes, lane);
+        let rank = group.rank();
+        let last = group.lanes().last();
         let mut outcome = outcome;
         // Free units directly before the words that are looked at.
         let mut carried = 0;
@@ -60,48 +60,47 @@ impl RandomWalkMalloc {
             let word = first + select(at < count, at, 0);
             let taken = self.words.load(self.geometry.map(word));
             let free = select(at < count, !taken, 0);
-            let seen = see(lanes, rank, free, carried);
+            let seen = see(group, rank, free, carried);
             let start = self.start_of_run(word, seen, wanted);
             let pending = outcome.pending;
-            let fits = arch::ballot(lanes, start != NONE);
+            let fits = group.ballot(start != NONE);
             // Short runs are claimed by the lanes that see them, a long one by all.
             let long = wanted.units > 32;
             let most = select(long, 1, pending.count());
             let tries = (start != NONE) & (fits.rank(lane) < most);
             let mut unit = NONE;
             if long & !fits.is_empty() {
-                let first = arch::shuffle(lanes, start, fits.first());
-                let claimed = self.claim_together(lanes, first, wanted.units);
+                let first = group.shuffle(start, fits.first());
+                let claimed = self.claim_together(group, first, wanted.units);
                 unit = select(tries & claimed, first, NONE);
             }
             if tries & !long {
                 unit = select(self.claim_alone(start, wanted.units), start, NONE);
             }
-            arch::warp_barrier(lanes);
-            let givers = arch::ballot(lanes, unit != NONE);
-            outcome.doubt |= !arch::ballot(lanes, tries & (unit == NONE)).is_empty();
+            group.barrier();
+            let givers = group.ballot(unit != NONE);
+            outcome.doubt |= group.any(tries & (unit == NONE));
             let place = pending.rank(lane);
             let served = pending.contains(lane) & (place < givers.count());
             let giver = nth_lane(givers, select(served, place, 0)) & 63;
-            let given = arch::shuffle(lanes, unit, select(served, giver, lane));
+            let given = group.shuffle(unit, select(served, giver, lane));
             outcome.unit = select(served, given, outcome.unit);
-            outcome.pending = arch::ballot(lanes, pending.contains(lane) & !served);
+            outcome.pending = group.ballot(pending.contains(lane) & !served);
             // What a run took of the units before, they have no more.
             let border = (first + done) << 5;
             let end = unit.wrapping_add(wanted.units);
-            let crosses = arch::ballot(lanes, (unit != NONE) & (unit < border));
-            let rest = arch::shuffle(
-                lanes,
+            let crosses = group.ballot((unit != NONE) & (unit < border));
+            let rest = group.shuffle(
                 border - least(border, end),
                 select(crosses.is_empty(), lane, crosses.first()),
             );
             let here = select(crosses.is_empty(), carried, rest);
             // Who found something looks there again: every round serves somebody or moves on.
             let behind = seen.free.leading_ones() + select(free == u32::MAX, seen.before, 0);
-            let behind = arch::shuffle(lanes, behind, last);
+            let behind = group.shuffle(behind, last);
             let moves = givers.is_empty();
             carried = select(moves, behind, here);
-            done += select(moves, lanes.count(), 0);
+            done += select(moves, group.count(), 0);
         }
         outcome
     }
@@ -144,10 +143,10 @@ impl RandomWalkMalloc {
         good
     }
 
-    /// Claims a run, all or none, all `lanes` together.
+    /// Collective: claims a run, all or none, all lanes together.
     #[inline(always)]
-    pub(super) fn claim_together(self, lanes: LaneMask, start: u32, units: u32) -> bool {
-        let rank = lanes.rank(arch::lane());
+    pub(super) fn claim_together(self, group: Group, start: u32, units: u32) -> bool {
+        let rank = group.rank();
         let first = start >> 5;
         let words = ((start + units - 1) >> 5) - first + 1;
         let mut at = rank;
@@ -160,30 +159,30 @@ impl RandomWalkMalloc {
             if !good & (got != 0) {
                 self.words.fetch_and(word, !got);
             }
-            at += select(good, lanes.count(), 0);
+            at += select(good, group.count(), 0);
         }
-        arch::warp_barrier(lanes);
-        let all = arch::ballot(lanes, !good).is_empty();
+        group.barrier();
+        let all = group.all(good);
         while !all & (at > rank) {
-            at -= lanes.count();
+            at -= group.count();
             let part = part_of_run(first + at, start, units);
             self.words.fetch_and(self.geometry.map(first + at), !part);
         }
-        arch::warp_barrier(lanes);
+        group.barrier();
         all
     }
 }
 
-/// What each lane sees, in words that lie side by side in the order of lanes.
+/// Collective: what each lane sees, in words that lie side by side in the order of lanes.
 #[inline(always)]
-fn see(lanes: LaneMask, rank: u32, free: u32, carried: u32) -> Seen {
+fn see(group: Group, rank: u32, free: u32, carried: u32) -> Seen {
     let lane = arch::lane();
     // The last word before this one that is not free as a whole.
-    let stops = arch::ballot(lanes, free != u32::MAX);
+    let stops = group.ballot(free != u32::MAX);
     let stops = stops.and(LaneMask::below(lane));
     let stop = last_lane(stops, lane);
-    let tail = arch::shuffle(lanes, free.leading_ones(), stop);
-    let whole = rank.wrapping_sub(lanes.rank(stop)).wrapping_sub(1);
+    let tail = group.shuffle(free.leading_ones(), stop);
+    let whole = rank.wrapping_sub(group.lanes().rank(stop)).wrapping_sub(1);
     Seen {
         free,
         before: select(stops.is_empty(), carried + rank * 32, tail + whole * 32),
