@@ -9,6 +9,7 @@
 mod check;
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
 mod expect;
+pub mod groups;
 
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
 pub use check::check;

@@ -1,6 +1,7 @@
 //! Runs the self-test.
 
 use super::expect::{self, Divergence, Verdict};
+use super::groups::MEMBERS;
 use super::{COUNTERS, STEPS, Step, Summary};
 use crate::Kernels;
 use warpheap_rt::alloc::Bump;
@@ -34,6 +35,7 @@ pub fn check(device: &Device) -> Result<(), DeviceError> {
         test.divergence(time)?;
         test.atomics()?;
         test.claims()?;
+        test.groups()?;
         test.vectors()?;
         test.messages()?;
         test.reports()?;
@@ -128,6 +130,17 @@ impl Test<'_> {
         self.kernels
             .selftest_claims(self.config, &bitmap, &claimed)?;
         self.judge(expect::claims(&bitmap.to_vec()?, &claimed.to_vec()?))
+    }
+
+    fn groups(&self) -> Result<(), DeviceError> {
+        const ROUNDS: u32 = 24;
+        let lanes = self.lanes();
+        let words = self.zeros(MEMBERS as u32 + 1)?;
+        let wrong = self.zeros(lanes)?;
+        self.kernels
+            .selftest_groups(self.config, ROUNDS, &words, &wrong)?;
+        let members = words.to_vec()?[MEMBERS];
+        self.judge(expect::groups(ROUNDS, members, &wrong.to_vec()?))
     }
 
     fn vectors(&self) -> Result<(), DeviceError> {

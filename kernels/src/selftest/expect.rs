@@ -242,6 +242,43 @@ pub fn claims(bitmap: &[u32], claimed: &[u32]) -> Verdict {
     }
 }
 
+/// Whether groups that met in a function kept apart, and all calls were counted.
+pub fn groups(rounds: u32, members: u32, wrong: &[u32]) -> Verdict {
+    use super::groups::{BROADCAST, MATCH, SUM, VOTE, comes_first, comes_second, draw};
+    let names = [
+        (VOTE, "a vote of all lanes"),
+        (BROADCAST, "a broadcast"),
+        (MATCH, "a match"),
+        (SUM, "a sum"),
+    ];
+    let lanes = wrong.iter().filter(|&&faults| faults != 0).count();
+    for (i, &faults) in wrong.iter().enumerate().filter(|(_, faults)| **faults != 0) {
+        let what: Vec<&str> = names
+            .iter()
+            .filter(|(fault, _)| faults & fault != 0)
+            .map(|(_, name)| *name)
+            .collect();
+        return Err(format!(
+            "groups that meet in a function are mixed up: {} was wrong for thread {i} ({lanes} of {} threads have such)",
+            what.join(", "),
+            wrong.len()
+        ));
+    }
+    let calls = |i: u32| -> u32 {
+        let drawn = (0..rounds).map(|round| draw(i, round));
+        drawn
+            .map(|drawn| comes_first(drawn) as u32 + comes_second(drawn) as u32)
+            .sum()
+    };
+    let all: u32 = (0..wrong.len() as u32).map(calls).sum();
+    if members != all {
+        return Err(format!(
+            "groups that meet in a function: the teams had {members} members in all, not {all}"
+        ));
+    }
+    Ok(())
+}
+
 /// Judges a launch of `selftest_vectors`.
 pub fn vectors(sums: &[u32]) -> Verdict {
     for (i, &sum) in sums.iter().enumerate() {
