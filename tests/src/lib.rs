@@ -48,6 +48,7 @@ macro_rules! suite_of {
             $crate::tests_of! { Allocator:
                 blocks: alignments, sizes, zero_sizes, mixed_sizes, divergent_callers, callocs,
                     arrays, absurd_requests;
+                branches: vectors, blocks;
                 lifetime: outlive_launches, freed_elsewhere, handed_over, rounds_without_growth,
                     reset_heap;
                 exhaustion: one_lane_fills, all_lanes_fill, other_sizes_afterwards, largest_block;

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`pattern`] | contents that tell whose block it is |
 //! | [`program`] | lanes that carry out lists of mallocs, frees and reallocs |
+//! | [`branches`] | lanes that allocate and free in different branches |
 //! | [`handover`] | lanes that pass blocks to each other while all of them allocate |
 //! | [`warp`] | the calls that a warp makes together |
 //! | [`workgroup`] | the calls that a block of lanes makes together |
@@ -19,6 +20,7 @@
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
 
 pub mod arena;
+pub mod branches;
 pub mod counts;
 pub mod cuda_malloc;
 pub mod errors;

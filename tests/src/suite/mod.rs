@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`blocks`] | blocks are as large and as aligned as asked for, disjoint, and keep their contents |
 //! | [`lifetime`] | they live until they are freed, by whichever lane, and their memory is used again |
+//! | [`branches`] | lanes allocate and free in different branches |
 //! | [`exhaustion`] | a full heap says so, and is usable again after frees |
 //! | [`resize`] | realloc |
 //! | [`warp`] | the calls that a warp makes together |
@@ -17,6 +18,7 @@
 //! | [`explore`] | programs under schedules that the emulator explores (emulator only) |
 
 pub mod blocks;
+pub mod branches;
 pub mod counted;
 pub mod exhaustion;
 pub mod explore;
@@ -45,6 +47,9 @@ pub trait Subject:
     + kernels::handover::HandOverEntry
     + kernels::handover::HandOverOnceEntry
     + kernels::handover::EmptyBoxesEntry
+    + kernels::branches::PushInBranchesEntry
+    + kernels::branches::FreeInBranchesEntry
+    + kernels::branches::RoundInBranchesEntry
     + kernels::warp::WarpCallsEntry
     + kernels::warp::WarpSharesEntry
     + kernels::workgroup::BlockCallsEntry
@@ -67,6 +72,9 @@ where
         + kernels::handover::HandOverEntry
         + kernels::handover::HandOverOnceEntry
         + kernels::handover::EmptyBoxesEntry
+        + kernels::branches::PushInBranchesEntry
+        + kernels::branches::FreeInBranchesEntry
+        + kernels::branches::RoundInBranchesEntry
         + kernels::warp::WarpCallsEntry
         + kernels::warp::WarpSharesEntry
         + kernels::workgroup::BlockCallsEntry

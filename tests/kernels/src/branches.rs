@@ -1,0 +1,187 @@
+//! Allocations in branches: lanes of a warp that allocate and free in different places of a kernel, through functions
+//! that are called.
+
+use crate::pattern::{fill, intact, words_of};
+use warpheap_rt::device::*;
+use warpheap_rt::sync::hash;
+
+/// Index in `wrong`: elements or blocks that did not hold what was written to them.
+pub const DAMAGED: usize = 0;
+/// Index in `wrong`: vectors that are not as long as they should be.
+pub const LENGTHS: usize = 1;
+/// Number of `wrong`.
+pub const WRONG: usize = 2;
+
+/// How long a lane's vector becomes: at most `most`, with a power law. Half of the lanes have less than 4 elements,
+/// one in 2^k more than 2^k.
+#[inline(always)]
+pub const fn length(seed: u32, lane: u32, most: u32) -> u32 {
+    let drawn = hash(seed ^ lane);
+    let zeros = drawn.leading_zeros();
+    let bound = 4 << if zeros < 20 { zeros } else { 20 };
+    let length = hash(drawn) % bound;
+    if length < most { length } else { most }
+}
+
+/// Element `k` of a lane's vector.
+#[inline(always)]
+const fn element(lane: u32, k: u32) -> u32 {
+    lane.wrapping_mul(0x9e37_79b1) ^ k
+}
+
+/// Each lane pushes to a vector of its own, in one of three ways. The vectors begin empty.
+///
+/// # Errors
+/// As `HeapVec::push`.
+#[kernel(allocators = all)]
+pub fn push_in_branches<A: DeviceAlloc>(
+    heap: Heap<A>,
+    vectors: &mut [HeapVec<u32>],
+    most: u32,
+    seed: u32,
+) -> Result<(), AllocError> {
+    let lane = thread::index();
+    let mut result = Ok(());
+    if (lane as usize) < vectors.len() {
+        let mut vector = vectors[lane as usize];
+        let length = length(seed, lane, most);
+        if lane % 3 == 0 {
+            let mut k = 0;
+            while result.is_ok() && k < length {
+                result = vector.push(heap, element(lane, k));
+                k += 1;
+            }
+        } else if lane % 3 == 1 {
+            while result.is_ok() && vector.len() < length {
+                result = vector.push(heap, !element(lane, vector.len()));
+            }
+        } else {
+            // Two forward, one back.
+            while result.is_ok() && vector.len() < length {
+                let k = vector.len();
+                result = vector.push(heap, element(lane, k) + 1);
+                if result.is_ok() && k + 1 < length {
+                    result = vector.push(heap, k);
+                    if result.is_ok() {
+                        vector.truncate(k + 1);
+                    }
+                }
+            }
+        }
+        vectors[lane as usize] = vector;
+    }
+    result
+}
+
+/// After [`push_in_branches`]: each lane checks its vector and frees it.
+#[kernel(allocators = all)]
+pub fn free_in_branches<A: DeviceAlloc>(
+    heap: Heap<A>,
+    vectors: &mut [HeapVec<u32>],
+    wrong: &[AtomicWord],
+    most: u32,
+    seed: u32,
+) {
+    let lane = thread::index();
+    if (lane as usize) < vectors.len() && wrong.len() == WRONG {
+        let mut vector = vectors[lane as usize];
+        if vector.len() != length(seed, lane, most) {
+            wrong[LENGTHS].fetch_add(1);
+        }
+        let mut damaged = 0;
+        let mut k = 0;
+        while k < vector.len() {
+            let written = match lane % 3 {
+                0 => element(lane, k),
+                1 => !element(lane, k),
+                _ => element(lane, k) + 1,
+            };
+            damaged += (vector.get_or(heap, k, !written) != written) as u32;
+            k += 1;
+        }
+        if damaged != 0 {
+            wrong[DAMAGED].fetch_add(damaged);
+        }
+        vector.free(heap);
+        vectors[lane as usize] = vector;
+    }
+}
+
+/// A block that a lane holds between launches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, HeapData)]
+#[repr(C)]
+pub struct Held {
+    /// Where it is.
+    pub granule: u32,
+    /// Its bytes; zero for none.
+    pub bytes: u32,
+}
+
+/// Each lane allocates a block, or checks and frees the one that it holds, or does neither, as `round` says.
+///
+/// # Errors
+/// As malloc.
+#[kernel(allocators = all)]
+pub fn round_in_branches<A: DeviceAlloc>(
+    heap: Heap<A>,
+    held: &mut [Held],
+    wrong: &[AtomicWord],
+    round: u32,
+    most: u32,
+) -> Result<(), AllocError> {
+    let lane = thread::index();
+    let mut code = 0;
+    if (lane as usize) < held.len() && wrong.len() == WRONG {
+        let mine = held[lane as usize];
+        let drawn = hash(lane ^ hash(round + 1));
+        let mut next = mine;
+        if mine.bytes == 0 {
+            if drawn % 3 != 0 {
+                let bytes = 1 + (drawn >> 8) % most;
+                next = take(heap, lane, bytes);
+                // No bytes: the error.
+                if next.bytes == 0 {
+                    code = next.granule;
+                }
+            }
+        } else if drawn % 3 != 1 {
+            if give(heap, lane, mine.granule, mine.bytes) != 0 {
+                wrong[DAMAGED].fetch_add(1);
+            }
+            next.bytes = 0;
+        }
+        held[lane as usize] = next;
+    }
+    if code == 0 {
+        Ok(())
+    } else {
+        Err(AllocError::from_code(code))
+    }
+}
+
+/// A block with the lane's contents; without bytes, and an error's code in place of the granule, if there is none.
+#[inline(never)]
+fn take<A: DeviceAlloc>(heap: Heap<A>, lane: u32, bytes: u32) -> Held {
+    match heap.malloc(layout::bytes(bytes as usize)) {
+        Ok(ptr) => {
+            let granule = ptr.granule();
+            fill(heap, ptr, 0, words_of(bytes), lane);
+            Held { granule, bytes }
+        }
+        Err(error) => Held {
+            granule: error.code(),
+            bytes: 0,
+        },
+    }
+}
+
+/// Frees a block; not zero if it has other contents than the lane's.
+#[inline(never)]
+fn give<A: DeviceAlloc>(heap: Heap<A>, lane: u32, granule: u32, bytes: u32) -> u32 {
+    let ptr = DevicePtr::<u8>::from_granule(granule);
+    let words = words_of(bytes);
+    let damaged = !intact(heap, ptr, 0, words, words, lane);
+    // SAFETY: the lane got the block with this layout, and forgets it.
+    unsafe { heap.free(ptr, layout::bytes(bytes as usize)) };
+    damaged as u32
+}
