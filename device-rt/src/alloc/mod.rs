@@ -7,6 +7,7 @@ pub(crate) mod bump;
 pub(crate) mod cuda_malloc;
 pub(crate) mod direct;
 pub(crate) mod fdg;
+mod frontier;
 pub(crate) mod gallatin;
 pub(crate) mod lists;
 pub(crate) mod ouroboros;
