@@ -1,6 +1,7 @@
 //! What the expansion of `#[kernel]` is made of. Not for use by hand.
 
-use crate::arch::{AtomicWord, Words};
+use crate::arch::{AtomicWord, Group, Words};
+use crate::sync::Team;
 use crate::{Heap, thread};
 use warpheap_api::abi::{self, ArgBlock};
 use warpheap_api::{AllocError, HeapData, HeapHandle, HeapMemory, HeapParams};
@@ -77,16 +78,22 @@ pub unsafe fn heap<A: HeapHandle<Memory = Words>>(
     unsafe { Heap::attach(words, heap_params(args, at)) }
 }
 
-/// Writes what a lane returned into the launch's report.
+/// Writes what a lane returned into the launch's report. Lanes that fail here together add once for each cause.
 #[inline(always)]
 pub fn finish<R: Outcome>(report: Words, outcome: R) {
     let code = outcome.code();
     if code != 0 {
-        report.fetch_add(abi::REPORT_ERRORS, 1);
-        report.fetch_add(abi::REPORT_BY_CODE + code as usize - 1, 1);
-        if report.compare_exchange(abi::REPORT_CODE, 0, code) == 0 {
-            report.store(abi::REPORT_BLOCK, thread::block_index());
-            report.store(abi::REPORT_LANE, thread::index_in_block());
+        let team = Team::by_key(Group::here(), code);
+        if team.leads() {
+            report.fetch_add(abi::REPORT_ERRORS, team.count());
+            report.fetch_add(abi::REPORT_BY_CODE + code as usize - 1, team.count());
+            // A look first: all but a few come too late to be the first.
+            if report.load(abi::REPORT_CODE) == 0
+                && report.compare_exchange(abi::REPORT_CODE, 0, code) == 0
+            {
+                report.store(abi::REPORT_BLOCK, thread::block_index());
+                report.store(abi::REPORT_LANE, thread::index_in_block());
+            }
         }
     }
 }

@@ -10,3 +10,4 @@ fn site() -> Option<Site> {
 warpheap_tests::conformance! {}
 warpheap_tests::launch_tests! {}
 warpheap_tests::whole_heap_tests! {}
+warpheap_tests::forward_tests! {}

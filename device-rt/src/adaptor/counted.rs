@@ -1,7 +1,7 @@
 //! Counting what a heap hands out and takes back.
 
-use crate::arch::{self, Words};
-use crate::sync::prefix_sum;
+use crate::arch::{self, Group, Words};
+use crate::sync::group_sum;
 use warpheap_api::{
     AllocError, Caps, DeviceAlloc, DevicePtr, HeapCounters, HeapCounts, HeapHandle, HeapMemory,
     HeapParams, HeapStats, HeapUsage, Layout, Reset, header,
@@ -34,11 +34,11 @@ impl<A: DeviceAlloc<Memory = Words>> Counted<A> {
         let words = self.inner.header();
         let stripe = header::WORD_COUNTERS
             + (arch::block_index() as usize % header::STRIPES) * header::STRIPE_WORDS;
-        let lanes = arch::active();
+        let group = Group::here();
         let small = happened && bytes <= MOST_SUMMED as usize;
-        let number = arch::ballot(lanes, happened).count();
-        let sum = prefix_sum(lanes, if small { bytes as u32 } else { 0 }).total;
-        if arch::lane() == lanes.first() && number != 0 {
+        let number = group.ballot(happened).count();
+        let sum = group_sum(group, if small { bytes as u32 } else { 0 }).total;
+        if group.leads() && number != 0 {
             words.fetch_add(stripe + events, number);
             add_wide(words, stripe + sums, sum, 0);
         }

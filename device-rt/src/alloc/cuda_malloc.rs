@@ -5,7 +5,7 @@
 //! that heap. A block that lies further away is not handed out.
 
 use super::fail;
-use crate::arch::{self, Words};
+use crate::arch::{self, Group, Words};
 use warpheap_api::{
     AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, Layout, header,
     layout, select,
@@ -35,12 +35,12 @@ impl HeapHandle for CudaMalloc {
         let mut base = 0;
         if arch::HAS_DEVICE_HEAP {
             base = words.load(WORD_BASE);
-            // The first kernel: one lane of each warp looks, and the first of all tells the others.
-            let lanes = arch::active();
-            if (base == 0) & (arch::lane() == lanes.first()) {
+            // The first kernel: one lane of each group looks, and the first of all leaves it for the others.
+            let group = Group::here();
+            if (base == 0) & group.leads() {
                 words.compare_exchange(WORD_BASE, 0, arch::device_heap_base());
             }
-            arch::warp_barrier(lanes);
+            group.barrier();
             if base == 0 {
                 base = words.load(WORD_BASE);
             }
@@ -91,7 +91,7 @@ unsafe impl DeviceAlloc for CudaMalloc {
         if first == u32::MAX {
             return fail(self.pool, AllocError::Exhausted);
         }
-        arch::acquire();
+        self.pool.acquire();
         let mut start = first;
         if extra != 0 {
             start = (first + align) & !(align - 1);
@@ -107,7 +107,7 @@ unsafe impl DeviceAlloc for CudaMalloc {
             if layout::align_granules(layout) > 1 {
                 first = self.window.read(ptr.word() - 4);
             }
-            arch::release();
+            self.pool.release();
             // SAFETY: the caller's promise: the block came from `malloc`, which got it with this base.
             unsafe { arch::device_free(self.base, first) };
         }

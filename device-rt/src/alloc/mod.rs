@@ -7,6 +7,7 @@ pub(crate) mod bump;
 pub(crate) mod cuda_malloc;
 pub(crate) mod direct;
 pub(crate) mod fdg;
+mod frontier;
 pub(crate) mod gallatin;
 pub(crate) mod lists;
 pub(crate) mod ouroboros;
@@ -30,6 +31,8 @@ pub use random_walk::{
 pub use scatter::ScatterAlloc;
 pub use warp_heap::WarpHeap;
 
+use crate::arch::Group;
+use crate::sync::Team;
 use warpheap_api::{AllocError, HeapMemory, header};
 
 /// Calls the macro `then` with the names of the library's allocators, separated by commas: the list of
@@ -45,9 +48,13 @@ macro_rules! for_each_allocator {
     };
 }
 
-/// Counts a failed request in the heap header and passes the cause on.
+/// Counts a failed request in the heap header and passes the cause on. Lanes that fail here together add once for
+/// each cause: where a launch runs out of memory, all its lanes meet on these words.
 #[inline(always)]
 pub(crate) fn fail<M: HeapMemory, T>(memory: M, cause: AllocError) -> Result<T, AllocError> {
-    memory.fetch_add(header::WORD_FAILURES + cause.code() as usize, 1);
+    let team = Team::by_key(Group::here(), cause.code());
+    if team.leads() {
+        memory.fetch_add(header::WORD_FAILURES + cause.code() as usize, team.count());
+    }
     Err(cause)
 }

@@ -13,6 +13,7 @@
 //! | [`random`] | random programs |
 //! | [`counted`] | `Counted` and statistics read in kernels |
 //! | [`pools`] | pools: bad sizes, statistics |
+//! | [`forward`] | lanes fail for lack of room and nothing else (of allocators that only move forward) |
 //! | [`whole`] | what kernels do with a whole heap (of allocators that have it) |
 //! | [`launches`] | launches: errors of kernels, bad shapes (of no allocator) |
 //! | [`explore`] | programs under schedules that the emulator explores (emulator only) |
@@ -22,6 +23,7 @@ pub mod branches;
 pub mod counted;
 pub mod exhaustion;
 pub mod explore;
+pub mod forward;
 pub mod launches;
 pub mod lifetime;
 pub mod pools;

@@ -3,27 +3,20 @@
 use super::WarpHeap;
 use super::class::Class;
 use super::state::{FREE, LOCKED, SLAB_CLASSES, count_of, is_idle, pack, tag_for, tag_of};
-use crate::arch;
-use warpheap_api::{HeapMemory, LaneMask, select};
+use crate::arch::Group;
+use warpheap_api::{HeapMemory, select};
 
 /// That a chunk is held; less than any state with a tag.
 const HELD: u32 = 1;
 
 impl WarpHeap {
-    /// What the first lane of `lanes` knows, told to all of them.
-    #[inline(always)]
-    pub(super) fn tell(self, lanes: LaneMask, value: u32) -> u32 {
-        arch::warp_barrier(lanes);
-        arch::shuffle(lanes, value, lanes.first())
-    }
-
-    /// Adds `count` to a chunk that has, or now gets, this tag. Whether it worked, told to all `lanes`.
+    /// Collective: adds `count` to a chunk that has, or now gets, this tag. Whether it worked.
     /// A chunk that is free gets the tag at once, one that is idle after a look at its bits.
     #[inline(always)]
-    pub(super) fn hold(self, lanes: LaneMask, chunk: u32, tag: u32, count: u32) -> bool {
+    pub(super) fn hold(self, group: Group, chunk: u32, tag: u32, count: u32) -> bool {
         let words = self.words;
         let at = self.geometry.state_word(chunk);
-        let leads = arch::lane() == lanes.first();
+        let leads = group.leads();
         // Nothing, that it is held, or the state of an idle chunk that is now locked.
         let mut outcome = 0;
         if leads {
@@ -43,18 +36,18 @@ impl WarpHeap {
                 outcome = select(old == state, state, 0);
             }
         }
-        let outcome = self.tell(lanes, outcome);
+        group.barrier();
+        let outcome = group.broadcast(outcome);
         let mut held = outcome == HELD;
         if outcome > HELD {
             let state = outcome;
             // Locked by this warp: nobody adds to it now who does not take it back. Bits that are set
             // nevertheless are of a free whose other half is still on its way.
-            held = self.is_empty(lanes, chunk, tag_of(state));
+            held = self.is_empty(group, chunk, tag_of(state));
             // The last frees happen before what the new owners do.
-            words.acquire();
-            words.release();
-            arch::warp_barrier(lanes);
+            group.acquire();
             if leads {
+                words.release();
                 let next = select(held, pack(tag, count), state);
                 words.fetch_add(at, next.wrapping_sub(pack(LOCKED, 0)));
             }
@@ -62,18 +55,18 @@ impl WarpHeap {
         held
     }
 
-    /// Whether no bit of a chunk with this tag is set, looked at by all `lanes`.
+    /// Collective: whether no bit of a chunk with this tag is set.
     #[inline(always)]
-    fn is_empty(self, lanes: LaneMask, chunk: u32, tag: u32) -> bool {
+    fn is_empty(self, group: Group, chunk: u32, tag: u32) -> bool {
         let used = self.words_of(tag);
         let first = self.geometry.bits_word(chunk);
         let mut set = 0;
-        let mut at = lanes.rank(arch::lane());
+        let mut at = group.rank();
         while at < used {
             set |= self.words.load(first + at as usize);
-            at += lanes.count();
+            at += group.count();
         }
-        arch::ballot(lanes, set != 0).is_empty()
+        group.all(set == 0)
     }
 
     /// Words of bits that chunks with this tag use.
@@ -85,10 +78,10 @@ impl WarpHeap {
         select(slab, class.words(), 1)
     }
 
-    /// Gives back what was held and not used.
+    /// The leader gives back what was held and not used.
     #[inline(always)]
-    pub(super) fn let_go(self, lanes: LaneMask, chunk: u32, count: u32) {
-        if (arch::lane() == lanes.first()) & (count != 0) {
+    pub(super) fn let_go(self, group: Group, chunk: u32, count: u32) {
+        if group.leads() & (count != 0) {
             self.words.fetch_sub(self.geometry.state_word(chunk), count);
         }
     }

@@ -40,11 +40,10 @@ pub(crate) use state::{
 };
 
 use super::fail;
-use crate::arch::{self, Words};
-use quick::Attempt;
+use crate::arch::{self, Group, Words};
+use crate::sync::Team;
 use warpheap_api::{
-    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, LaneMask, Layout, layout,
-    select,
+    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, Layout, layout, select,
 };
 
 /// Granules of the largest request: what handles reach, less room for additions not to wrap.
@@ -133,12 +132,12 @@ impl WarpHeap {
         (slab, Class::of(granules, self.geometry.chunk_shift()))
     }
 
-    /// Lanes with the same class ask as one, as far as one word has bits for them.
+    /// Collective: lanes with the same class ask as one, as far as one word has bits for them.
     #[inline(always)]
-    fn team(self, lanes: LaneMask, slab: bool, class: Class) -> LaneMask {
+    fn team<const FULL: bool>(self, group: Group<FULL>, slab: bool, class: Class) -> Team<FULL> {
         let cell = arch::lane() >> class.cell_shift;
         let key = select(slab, class.index | cell << 8, u32::MAX);
-        arch::match_any(lanes, key)
+        Team::by_key(group, key)
     }
 }
 
@@ -163,28 +162,18 @@ unsafe impl DeviceAlloc for WarpHeap {
     #[inline(always)]
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let ask = Ask::new(layout);
-        let (slab, class) = self.class_of(ask);
-        let lanes = arch::active();
-        let lane = arch::lane();
-        let team = self.team(lanes, slab, class);
-        // The highest, since that is one instruction.
-        let leader = team.last();
-        let mut wanted = 0;
-        let mut attempt = Attempt::NONE;
-        let mut first = DevicePtr::NULL_GRANULE;
-        if slab & (lane == leader) {
-            (attempt, wanted, first) = self.attempt(class, team.count());
-        }
-        // What the owner before did with a block happened before its free, which released. The
-        // leader's fence stands for the lanes that it meets at the barrier.
-        arch::acquire();
-        arch::warp_barrier(lanes);
-        let first = arch::shuffle(lanes, first, leader);
-        let granule = first.wrapping_add(team.rank(lane) * class.granules);
-        let granule = select(first == DevicePtr::NULL_GRANULE, first, granule);
-        let mut answer = Answer { granule, code: 0 };
-        if !arch::ballot(lanes, first == DevicePtr::NULL_GRANULE).is_empty() {
-            answer = self.serve(lanes, ask, attempt, wanted, granule);
+        let group = Group::here();
+        let quick = if group.is_full() {
+            self.quick(group.full(), ask)
+        } else {
+            self.quick(group, ask)
+        };
+        let mut answer = Answer {
+            granule: quick.granule,
+            code: 0,
+        };
+        if quick.serves {
+            answer = self.serve(group, ask, quick);
         }
         let block = DevicePtr::from_granule(answer.granule);
         // The handle tells, not the code, of which the quick way knows that it is zero: that would be
@@ -198,18 +187,15 @@ unsafe impl DeviceAlloc for WarpHeap {
 
     #[inline(always)]
     unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout) {
-        let lanes = arch::active();
-        // Before the metadata say that a block is free, what its owner wrote must be visible; the
-        // barrier brings what the team's lanes wrote before the leader's fence.
-        arch::warp_barrier(lanes);
-        arch::release();
         let ask = Ask::new(layout);
-        let (slab, class) = self.class_of(ask);
-        let live = !ptr.is_null();
-        self.free_blocks(lanes, live & slab, class, ptr.granule());
-        let large = live & !slab;
-        if !arch::ballot(lanes, large).is_empty() {
-            self.free_large(lanes, large, ask, ptr.granule());
+        let group = Group::here();
+        let large = if group.is_full() {
+            self.free_quick(group.full(), ask, ptr)
+        } else {
+            self.free_quick(group, ask, ptr)
+        };
+        if large {
+            self.free_large(group, ask, ptr);
         }
     }
 

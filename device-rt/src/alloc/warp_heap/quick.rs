@@ -7,8 +7,8 @@
 
 use super::class::Class;
 use super::state::{FREE, count_of, pack, tag_for, tag_of};
-use super::{Part, WarpHeap};
-use crate::arch;
+use super::{Ask, Part, WarpHeap};
+use crate::arch::{self, Group};
 use crate::bits::{starts_of, take_from};
 use crate::sync::hash;
 use crate::thread;
@@ -79,6 +79,19 @@ impl Attempt {
     }
 }
 
+/// What came of the quick way.
+#[derive(Clone, Copy)]
+pub(super) struct Quick {
+    /// The granule of the lane's block, or the null handle's.
+    pub granule: u32,
+    /// A leader's attempt …
+    pub attempt: Attempt,
+    /// … and the bits that it reached for.
+    pub wanted: u32,
+    /// Whether a lane of the group has no block, the same in all of them.
+    pub serves: bool,
+}
+
 /// Two to this power are at least `count`.
 #[inline(always)]
 const fn log_up(count: u32) -> u32 {
@@ -95,6 +108,29 @@ pub(super) fn line(count: u32) -> u32 {
 }
 
 impl WarpHeap {
+    /// Collective: leaders reach for blocks for their teams.
+    #[inline(always)]
+    pub(super) fn quick<const FULL: bool>(self, group: Group<FULL>, ask: Ask) -> Quick {
+        let (slab, class) = self.class_of(ask);
+        let team = self.team(group, slab, class);
+        let mut wanted = 0;
+        let mut attempt = Attempt::NONE;
+        let mut first = DevicePtr::NULL_GRANULE;
+        if slab & team.leads() {
+            (attempt, wanted, first) = self.attempt(class, team.count());
+        }
+        group.acquire();
+        let first = team.broadcast(first);
+        let missing = first == DevicePtr::NULL_GRANULE;
+        let granule = first.wrapping_add(team.rank() * class.granules);
+        Quick {
+            granule: select(missing, first, granule),
+            attempt,
+            wanted,
+            serves: group.any(missing),
+        }
+    }
+
     /// The place for the `count` blocks of a team of lanes that are a cell of 2^`cell_shift` lanes, or
     /// some of them.
     #[inline(always)]

@@ -6,7 +6,7 @@
 use super::quick::line;
 use super::state::{FREE, LOCKED, RUN, RUN_HEAD, UNITS, is_idle, pack, tag_of};
 use super::{Ask, Part, WarpHeap};
-use crate::arch;
+use crate::arch::{self, Group};
 use crate::bits::low_mask;
 use crate::sync::last_lane;
 use warpheap_api::{AllocError, HeapMemory, LaneMask, select};
@@ -75,22 +75,22 @@ impl WarpHeap {
         granule
     }
 
-    /// A block of more than a slab's somewhere, for one lane, looked for by all `lanes`.
+    /// Collective: a block of more than a slab's somewhere, for one lane.
     #[inline(always)]
-    pub(super) fn find_large(self, lanes: LaneMask, ask: Ask) -> Part {
+    pub(super) fn find_large(self, group: Group, ask: Ask) -> Part {
         if self.is_run(ask) {
-            self.find_run(lanes, ask)
+            self.find_run(group, ask)
         } else {
-            self.find_units(lanes, ask)
+            self.find_units(group, ask)
         }
     }
 
     #[inline(always)]
-    fn find_run(self, lanes: LaneMask, ask: Ask) -> Part {
+    fn find_run(self, group: Group, ask: Ask) -> Part {
         let geometry = self.geometry;
         let shape = Shape::of(self.units_of(ask));
         let chunks = shape.chunks();
-        let rank = lanes.rank(arch::lane());
+        let rank = group.rank();
         let mut found = Part::NONE;
         let mut doubt = false;
         // First free chunks alone, then also such as have a use but nothing taken.
@@ -108,26 +108,26 @@ impl WarpHeap {
                 let good = inside & ((state == FREE) | (idle_too & is_idle(state)));
                 let unsettled =
                     (tag_of(state) == LOCKED) | ((state != FREE) & (tag_of(state) == FREE));
-                doubt |= !arch::ballot(lanes, inside & unsettled).is_empty();
+                doubt |= group.any(inside & unsettled);
                 // Good chunks from this one on: back to the last lane before it that has none.
-                let bad = arch::ballot(lanes, !good);
+                let bad = group.ballot(!good);
                 let stop = bad.and(LaneMask::below(arch::lane()));
-                let since_stop = rank.wrapping_sub(lanes.rank(last_lane(stop, 0)));
+                let since_stop = rank.wrapping_sub(group.lanes().rank(last_lane(stop, 0)));
                 let length = select(stop.is_empty(), rank + 1 + behind, since_stop);
                 let length = select(good, length, 0);
                 let aligned = geometry.granule_of(chunk) & (ask.align - 1) == 0;
-                let fits = arch::ballot(lanes, aligned & (length >= chunks));
+                let fits = group.ballot(aligned & (length >= chunks));
                 if !fits.is_empty() {
-                    let first = arch::shuffle(lanes, chunk, fits.first());
-                    if self.take_run(lanes, shape, first, idle_too) {
+                    let first = group.shuffle(chunk, fits.first());
+                    if self.take_run(group, shape, first, idle_too) {
                         found.base = geometry.granule_of(first);
                         found.mask = 1;
                     } else {
                         doubt = true;
                     }
                 }
-                behind = arch::shuffle(lanes, length, last_lane(lanes, 0));
-                done += lanes.count();
+                behind = group.broadcast(length);
+                done += group.count();
             }
             idle_too = true;
             rounds += 1;
@@ -137,20 +137,20 @@ impl WarpHeap {
         found
     }
 
-    /// Takes all chunks of a run or none, all `lanes` together.
+    /// Collective: takes all chunks of a run or none.
     #[inline(always)]
-    fn take_run(self, lanes: LaneMask, shape: Shape, first: u32, idle_too: bool) -> bool {
+    fn take_run(self, group: Group, shape: Shape, first: u32, idle_too: bool) -> bool {
         let chunks = shape.chunks();
-        let mut at = lanes.rank(arch::lane());
+        let mut at = group.rank();
         let begin = at;
         let mut good = true;
         while good & (at < chunks) {
             good = self.take_chunk(shape, first, at, idle_too);
-            at += select(good, lanes.count(), 0);
+            at += select(good, group.count(), 0);
         }
-        let all = arch::ballot(lanes, !good).is_empty();
+        let all = group.all(good);
         while !all & (at > begin) {
-            at -= lanes.count();
+            at -= group.count();
             self.give_chunk(shape, first, at);
         }
         all
@@ -217,14 +217,14 @@ impl WarpHeap {
         }
     }
 
-    /// Frees a run, all `lanes` together.
+    /// Collective: frees a run.
     #[inline(always)]
-    pub(super) fn free_run(self, lanes: LaneMask, first: u32, units: u32) {
+    pub(super) fn free_run(self, group: Group, first: u32, units: u32) {
         let shape = Shape::of(units);
-        let mut at = lanes.rank(arch::lane());
+        let mut at = group.rank();
         while at < shape.chunks() {
             self.give_chunk(shape, first, at);
-            at += lanes.count();
+            at += group.count();
         }
     }
 }

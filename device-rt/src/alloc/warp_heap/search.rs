@@ -3,10 +3,10 @@
 
 use super::chunk::Want;
 use super::class::Class;
-use super::quick::{Attempt, Place};
+use super::quick::{Place, Quick};
 use super::state::tag_for;
 use super::{Answer, Ask, Part, WarpHeap};
-use crate::arch;
+use crate::arch::{self, Group};
 use crate::bits::{nth_lane, nth_set, take_from};
 use crate::sync::hash;
 use crate::thread;
@@ -16,37 +16,30 @@ use warpheap_api::{AllocError, DevicePtr, HeapMemory, LaneMask, least, select};
 const ROUNDS_LOST: u32 = 16;
 
 impl WarpHeap {
-    /// Serves the lanes with `waits`, from what the leaders of their teams have and by looking for more;
-    /// the others keep their granules. Called by exactly `lanes`.
+    /// Collective: serves the lanes that the quick way did not, from what the leaders of their teams have and by
+    /// looking for more; the others keep their granules.
     #[inline(always)]
-    pub(super) fn serve(
-        self,
-        lanes: LaneMask,
-        ask: Ask,
-        attempt: Attempt,
-        wanted: u32,
-        granule: u32,
-    ) -> Answer {
+    pub(super) fn serve(self, group: Group, ask: Ask, quick: Quick) -> Answer {
         let lane = arch::lane();
         // The lane's own number, but no compiler knows that. So what follows from it is computed again,
         // and takes no registers from the quick way.
         let ask = Ask {
-            granules: arch::shuffle(lanes, ask.granules, lane),
+            granules: group.shuffle(ask.granules, lane),
             ..ask
         };
         let (slab, class) = self.class_of(ask);
-        let team = self.team(lanes, slab, class);
+        let team = self.team(group, slab, class);
         let place = self.place(class, least(team.count(), 32));
-        let granule = arch::shuffle(lanes, granule, lane);
+        let granule = group.shuffle(quick.granule, lane);
         let waits = granule == DevicePtr::NULL_GRANULE;
         let mut part = Part::NONE;
-        if waits & slab & (lane == team.last()) {
-            part = self.again(class, place, attempt, wanted);
+        if waits & slab & team.leads() {
+            part = self.again(class, place, quick.attempt, quick.wanted);
         }
-        arch::warp_barrier(lanes);
-        let base = arch::shuffle(lanes, part.base, team.last());
-        let mask = arch::shuffle(lanes, part.mask, team.last());
-        let rank = team.rank(lane);
+        group.barrier();
+        let base = team.broadcast(part.base);
+        let mask = team.broadcast(part.mask);
+        let rank = team.rank();
         let served = waits & slab & (rank < mask.count_ones());
         let at = nth_set(mask, rank).wrapping_mul(class.granules);
         let unsupported = AllocError::Unsupported.code();
@@ -56,22 +49,22 @@ impl WarpHeap {
         };
         let mut waits = waits & !served & ask.possible;
         let large = waits & !slab;
-        if !arch::ballot(lanes, large).is_empty() {
-            let granule = self.large_at_once(lanes, large, ask);
+        if group.any(large) {
+            let granule = self.large_at_once(group, large, ask);
             let served = granule != u32::MAX;
             answer.granule = select(served, granule, answer.granule);
             waits &= !served;
         }
-        let mut pending = arch::ballot(lanes, waits);
+        let mut pending = group.ballot(waits);
         let mut lost = 0;
         // Every round serves a lane, or fails some, or is one of few in which others were faster.
         while !pending.is_empty() {
             let first = pending.first();
-            let granules = arch::shuffle(lanes, ask.granules, first);
-            let align = arch::shuffle(lanes, ask.align, first);
-            let slot = arch::shuffle(lanes, place.slot, first);
-            let word = arch::shuffle(lanes, place.word, first);
-            let log = arch::shuffle(lanes, place.log, first);
+            let granules = group.shuffle(ask.granules, first);
+            let align = group.shuffle(ask.align, first);
+            let slot = group.shuffle(place.slot, first);
+            let word = group.shuffle(place.word, first);
+            let log = group.shuffle(place.log, first);
             let theirs = Ask {
                 granules,
                 align,
@@ -80,50 +73,46 @@ impl WarpHeap {
             let (their_slab, their_class) = self.class_of(theirs);
             let mine = waits
                 & ((slab & their_slab & (class.index == their_class.index)) | (lane == first));
-            let team = arch::ballot(lanes, mine);
+            let alike = group.ballot(mine);
             let found = if their_slab {
-                let wanted = least(team.count(), 32);
-                {
-                    let place = Place {
-                        slot,
-                        word,
-                        bit: 0,
-                        log,
-                    };
-                    self.find_blocks(lanes, their_class, place, wanted)
-                }
+                let place = Place {
+                    slot,
+                    word,
+                    bit: 0,
+                    log,
+                };
+                self.find_blocks(group, their_class, place, least(alike.count(), 32))
             } else {
-                self.find_large(lanes, theirs)
+                self.find_large(group, theirs)
             };
             lost += (found.mask == 0) as u32;
             let contended = found.code == AllocError::Contended.code();
             let fails = (found.mask == 0) & (!contended | (lost > ROUNDS_LOST));
-            let rank = team.rank(lane);
+            let rank = alike.rank(lane);
             let served = mine & (rank < found.mask.count_ones());
             let failed = mine & fails;
             let at = nth_set(found.mask, rank).wrapping_mul(found.stride);
             answer.granule = select(served, found.base.wrapping_add(at), answer.granule);
             answer.code = select(failed, found.code, answer.code);
             waits &= !served & !failed;
-            pending = arch::ballot(lanes, waits);
+            pending = group.ballot(waits);
         }
-        // As in the quick way: the lane that looked has the fence, the others meet it at the barrier.
-        arch::acquire();
-        arch::warp_barrier(lanes);
+        group.acquire();
         answer
     }
 
-    /// At least one and up to `wanted` blocks of a class, somewhere.
+    /// Collective: at least one and up to `wanted` blocks of a class, somewhere.
     #[inline(always)]
-    fn find_blocks(self, lanes: LaneMask, class: Class, place: Place, wanted: u32) -> Part {
+    fn find_blocks(self, group: Group, class: Class, place: Place, wanted: u32) -> Part {
         let (words, geometry) = (self.words, self.geometry);
-        let leads = arch::lane() == lanes.first();
+        let leads = group.leads();
         let slot_word = geometry.slot_word(class.index, place.slot);
         let mut entry = 0;
         if leads {
             entry = words.load(slot_word);
         }
-        let entry = self.tell(lanes, entry);
+        group.barrier();
+        let entry = group.broadcast(entry);
         let home = geometry.home(class.granules, place.slot, place.log);
         let mut walk = Walk::new(select(entry == 0, home, entry.wrapping_sub(1)));
         let want = Want {
@@ -134,11 +123,11 @@ impl WarpHeap {
         let mut found = Part::NONE;
         let mut chunk = walk.start;
         while (found.mask == 0) & walk.goes_on(geometry.chunks) {
-            let picked = self.step(lanes, &mut walk, want, hash(place.slot));
+            let picked = self.step(group, &mut walk, want, hash(place.slot));
             if picked != u32::MAX {
                 chunk = picked;
-                if self.hold(lanes, chunk, want.tag, wanted) {
-                    found = self.claim_words(lanes, class, chunk, place.word, wanted);
+                if self.hold(group, chunk, want.tag, wanted) {
+                    found = self.claim_words(group, class, chunk, place.word, wanted);
                 }
                 walk.doubt(found.mask == 0);
             }
@@ -152,22 +141,22 @@ impl WarpHeap {
         found
     }
 
-    /// Looks at the next chunks of a walk, one for each of `lanes`, and picks one, the same in all lanes:
+    /// Collective: looks at the next chunks of a walk, one for each lane, and picks one, the same in all lanes:
     /// one with room, or else a free or an idle one. Which of several depends on `choice`: the same for
     /// those who may share a chunk. `u32::MAX` if none suits; if one does, the next step looks at the
     /// others again.
     #[inline(always)]
-    pub(super) fn step(self, lanes: LaneMask, walk: &mut Walk, want: Want, choice: u32) -> u32 {
+    pub(super) fn step(self, group: Group, walk: &mut Walk, want: Want, choice: u32) -> u32 {
         let geometry = self.geometry;
-        let at = walk.done + lanes.rank(arch::lane());
+        let at = walk.done + group.rank();
         let inside = (at < geometry.chunks) & !walk.tried.contains(arch::lane());
         let chunk = geometry.wrapped(walk.start + select(inside, at, 0));
         let state = self.words.load(geometry.state_word(chunk));
         let suits = self.suits(state, want);
-        let roomy = arch::ballot(lanes, inside & suits.has_room);
-        let free = arch::ballot(lanes, inside & suits.free);
-        let idle = arch::ballot(lanes, inside & suits.idle);
-        walk.doubt(!arch::ballot(lanes, inside & suits.unsettled).is_empty());
+        let roomy = group.ballot(inside & suits.has_room);
+        let free = group.ballot(inside & suits.free);
+        let idle = group.ballot(inside & suits.idle);
+        walk.doubt(group.any(inside & suits.unsettled));
         let (no_room, no_free) = (roomy.is_empty(), free.is_empty());
         let pick = LaneMask {
             lo: select(no_room, select(no_free, idle.lo, free.lo), roomy.lo),
@@ -175,55 +164,56 @@ impl WarpHeap {
         };
         let none = pick.is_empty();
         let number = choice % (pick.count() + none as u32);
-        let from = select(none, lanes.first(), nth_lane(pick, number) & 63);
-        walk.done += select(none, lanes.count(), 0);
+        let from = select(none, group.leader(), nth_lane(pick, number) & 63);
+        walk.done += select(none, group.count(), 0);
         let tried = walk.tried.or(LaneMask::only(from));
         walk.tried = LaneMask {
             lo: select(none, 0, tried.lo),
             hi: select(none, 0, tried.hi),
         };
-        let chunk = arch::shuffle(lanes, chunk, from);
+        let chunk = group.shuffle(chunk, from);
         select(none, u32::MAX, chunk)
     }
 
-    /// Claims up to `held` blocks of a chunk on which this warp holds so many, and lets go of the rest.
+    /// Collective: claims up to `held` blocks of a chunk on which the group holds so many, and lets go of the
+    /// rest.
     #[inline(always)]
-    fn claim_words(self, lanes: LaneMask, class: Class, chunk: u32, start: u32, held: u32) -> Part {
+    fn claim_words(self, group: Group, class: Class, chunk: u32, start: u32, held: u32) -> Part {
         let words = self.words;
         let first = self.geometry.bits_word(chunk);
         let (lane, count) = (arch::lane(), class.words());
         let start = start % count;
         // The same in all lanes.
-        let spread = self.tell(lanes, hash(thread::index()));
+        let spread = group.broadcast(hash(thread::index()));
         let mut done = 0;
         let mut got = 0;
         let mut word = 0;
         while (got == 0) & (done < count) {
-            let at = done + lanes.rank(lane);
+            let at = done + group.rank();
             let inside = at < count;
             let at = start + select(inside, at, 0);
             word = at - select(at >= count, count, 0);
             let taken = words.load(first + word as usize);
             let free = select(inside, !taken & class.bits_in(word), 0);
-            let enough = arch::ballot(lanes, free.count_ones() >= held);
-            let some = arch::ballot(lanes, free != 0);
+            let enough = group.ballot(free.count_ones() >= held);
+            let some = group.ballot(free != 0);
             let (alone, none) = (enough.is_empty(), some.is_empty());
             let pick = LaneMask {
                 lo: select(alone, some.lo, enough.lo),
                 hi: select(alone, some.hi, enough.hi),
             };
             let number = spread % (pick.count() + none as u32);
-            let from = select(none, lanes.first(), nth_lane(pick, number) & 63);
+            let from = select(none, group.leader(), nth_lane(pick, number) & 63);
             if !none & (lane == from) {
                 let wanted = take_from(free, held, spread);
                 got = wanted & !words.fetch_or(first + word as usize, wanted);
             }
-            arch::warp_barrier(lanes);
-            got = arch::shuffle(lanes, got, from);
-            word = arch::shuffle(lanes, word, from);
-            done += lanes.count();
+            group.barrier();
+            got = group.shuffle(got, from);
+            word = group.shuffle(word, from);
+            done += group.count();
         }
-        self.let_go(lanes, chunk, held - got.count_ones());
+        self.let_go(group, chunk, held - got.count_ones());
         Part {
             base: self.block_zero(chunk, word, class),
             mask: got,

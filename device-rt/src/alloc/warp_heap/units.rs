@@ -5,10 +5,10 @@ use super::quick::{LOOKS, line};
 use super::search::Walk;
 use super::state::{FREE, UNITS, pack, tag_of};
 use super::{Ask, Part, WarpHeap};
-use crate::arch;
+use crate::arch::{self, Group};
 use crate::bits::{low_mask, starts_of};
-use crate::sync::hash;
-use warpheap_api::{AllocError, HeapMemory, LaneMask, select};
+use crate::sync::{Team, hash};
+use warpheap_api::{AllocError, HeapMemory, select};
 
 /// Tries at the word of one chunk.
 const TRIES: u32 = 8;
@@ -40,13 +40,13 @@ impl WarpHeap {
         units + (units == 0) as u32
     }
 
-    /// Blocks of more than a slab's for the lanes with `mine`, each at a place of its own, without a loop;
-    /// `u32::MAX` for lanes that found theirs taken.
+    /// Collective: blocks of more than a slab's for the lanes with `mine`, each at a place of its own, without a
+    /// loop; `u32::MAX` for lanes that found theirs taken.
     #[inline(always)]
-    pub(super) fn large_at_once(self, lanes: LaneMask, mine: bool, ask: Ask) -> u32 {
+    pub(super) fn large_at_once(self, group: Group, mine: bool, ask: Ask) -> u32 {
         let units = self.units_of(ask);
-        let team = arch::match_any(lanes, select(mine, units, 0));
-        let rank = team.rank(arch::lane());
+        let team = Team::by_key(group, select(mine, units, 0));
+        let rank = team.rank();
         let run = self.is_run(ask);
         let mut granule = u32::MAX;
         if mine & !run {
@@ -94,9 +94,9 @@ impl WarpHeap {
         }
     }
 
-    /// A block of units somewhere, for one lane, looked for by all `lanes`.
+    /// Collective: a block of units somewhere, for one lane.
     #[inline(always)]
-    pub(super) fn find_units(self, lanes: LaneMask, ask: Ask) -> Part {
+    pub(super) fn find_units(self, group: Group, ask: Ask) -> Part {
         let geometry = self.geometry;
         let units = self.units_of(ask);
         let slot = hash(arch::block_index());
@@ -109,10 +109,10 @@ impl WarpHeap {
         };
         let mut found = Part::NONE;
         while (found.mask == 0) & walk.goes_on(geometry.chunks) {
-            let chunk = self.step(lanes, &mut walk, want, slot);
+            let chunk = self.step(group, &mut walk, want, slot);
             if chunk != u32::MAX {
-                if self.hold(lanes, chunk, UNITS, units) {
-                    found = self.claim_units(lanes, chunk, units, self.align_units(ask));
+                if self.hold(group, chunk, UNITS, units) {
+                    found = self.claim_units(group, chunk, units, self.align_units(ask));
                     walk.doubt(found.code != 0);
                 } else {
                     walk.doubt(true);
@@ -123,14 +123,13 @@ impl WarpHeap {
         found
     }
 
-    /// Claims units side by side in a chunk on which this warp holds so many.
+    /// Collective: claims units side by side in a chunk on which the group holds so many.
     #[inline(always)]
-    fn claim_units(self, lanes: LaneMask, chunk: u32, units: u32, align: u32) -> Part {
+    fn claim_units(self, group: Group, chunk: u32, units: u32, align: u32) -> Part {
         let words = self.words;
         let bits = self.geometry.bits_word(chunk);
-        let leads = arch::lane() == lanes.first();
         let mut place = LOST;
-        if leads {
+        if group.leads() {
             let mut tries = 0;
             while (place == LOST) & (tries < TRIES) {
                 let free = !words.load(bits);
@@ -150,9 +149,10 @@ impl WarpHeap {
                 }
             }
         }
-        let place = self.tell(lanes, place);
+        group.barrier();
+        let place = group.broadcast(place);
         let found = place < 32;
-        self.let_go(lanes, chunk, select(found, 0, units));
+        self.let_go(group, chunk, select(found, 0, units));
         let offset = (place & 31) << self.geometry.unit_shift();
         Part {
             base: self.geometry.granule_of(chunk) + offset,
