@@ -12,7 +12,8 @@
 //! | `chunk` | the header of a chunk: its free pages |
 //! | `semaphore` | the bulk semaphore |
 //! | `serve` | a warp's requests, in rounds |
-//! | `queue`, `grow` | what the queues share: writing and taking entries, adding queue chunks |
+//! | `queue` | what a queue is |
+//! | `places`, `enqueue`, `grow` | what the queues share: places of entries, writing entries, adding queue chunks |
 //! | `standard`, `array`, `linked` | the three queues |
 //! | `pages`, `chunks` | what the queues manage |
 //! | `slots` | chunks between their queue and requests |
@@ -26,12 +27,14 @@
 mod array;
 mod chunk;
 mod chunks;
+mod enqueue;
 mod geometry;
 mod grow;
 mod linked;
 mod manager;
 mod mixed;
 mod pages;
+mod places;
 mod queue;
 mod semaphore;
 mod serve;

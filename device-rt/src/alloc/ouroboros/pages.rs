@@ -5,9 +5,10 @@
 //! *spilled*). When no chunk is left, pages of other sizes are taken from their queues and spilled until a chunk
 //! has all of its pages back, which then goes to the manager.
 
+use super::enqueue::Entries;
 use super::geometry::{HEAD_COUNT, HEAD_FRONT, HEAD_SPILLED, NONE};
-use super::queue::{Entries, Known, Queue};
-use super::{Deal, Ouroboros, Strategy};
+use super::places::Known;
+use super::{Deal, Ouroboros, Queue, Strategy};
 use crate::arch;
 use warpheap_api::{HeapMemory, LaneMask, least, select};
 

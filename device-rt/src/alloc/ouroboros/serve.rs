@@ -1,8 +1,9 @@
 //! How a warp's requests are served: rounds in which each team gets pages for some of its lanes.
 
 use super::chunk::{LISTED, Taken};
+use super::enqueue::Entries;
 use super::geometry::NONE;
-use super::queue::{Entries, Known};
+use super::places::Known;
 use super::{Deal, Ouroboros, Queue, Strategy};
 use crate::arch;
 use crate::bits::nth_set;

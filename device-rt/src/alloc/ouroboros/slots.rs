@@ -6,9 +6,10 @@
 //! chunk in a slot counts as listed.
 
 use super::chunk::{LISTED, STATE, count_of, tag_of};
+use super::enqueue::Entries;
 use super::geometry::{HEAD_COUNT, HEAD_ENTRIES, HEAD_FRONT, HEAD_SLOTS, NONE, SLOTS};
-use super::queue::{Entries, Known, Queue};
-use super::{Chunks, Deal, Ouroboros, Strategy};
+use super::places::Known;
+use super::{Chunks, Deal, Ouroboros, Queue, Strategy};
 use crate::arch;
 use crate::thread;
 use warpheap_api::{HeapMemory, LaneMask, least, select};
