@@ -1,11 +1,12 @@
-//! Writing entries, all lanes of a warp together.
+//! Writing entries, all lanes of a group together.
 
 use super::geometry::{HEAD_BACK, HEAD_ROOM};
 use super::grow::Wish;
 use super::places::{Known, WRITTEN};
 use super::{Ouroboros, Queue, Strategy};
 use crate::arch;
-use warpheap_api::{HeapMemory, LaneMask, select};
+use crate::sync::Team;
+use warpheap_api::{HeapMemory, select};
 
 /// Attempts to get room.
 const ATTEMPTS: u32 = 12;
@@ -13,20 +14,20 @@ const ATTEMPTS: u32 = 12;
 /// What a team writes to its class's queue.
 #[derive(Clone, Copy)]
 pub(super) struct Entries {
-    /// How many; of lanes that write nothing, zero.
+    /// How many, the same in each lane of the team; of a team that writes nothing, zero.
     pub count: u32,
-    /// The first one. If `step` is zero: this lane's, of which each lane of the team has one.
+    /// The first one. If `step` is zero: this lane's, of which each member of the team has one.
     pub first: u32,
     /// From one entry to the next.
     pub step: u32,
 }
 
 impl Entries {
-    /// An entry of each lane of the team: this lane's is `entry`.
+    /// An entry of each member of the team, if the team `writes`: this lane's is `entry`.
     #[inline(always)]
-    pub(super) fn one_each(team: LaneMask, entry: u32) -> Self {
+    pub(super) fn one_each(team: Team, writes: bool, entry: u32) -> Self {
         Entries {
-            count: team.count(),
+            count: select(writes, team.count(), 0),
             first: entry,
             step: 0,
         }
@@ -34,19 +35,14 @@ impl Entries {
 }
 
 impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
-    /// Writes entries to queues, all of `lanes` together: each `team` its own. Entries that the queue
-    /// does not take are left to the strategy. The number of them that the queue took, in the leader.
+    /// Collective: writes entries to queues, each `team` its own. The leader takes room and positions, also if it is
+    /// not a member, and the members write. Entries that the queue does not take are left to the strategy. The number
+    /// of them that the queue took, in the leader.
     #[inline(always)]
-    pub(super) fn enqueue(
-        self,
-        lanes: LaneMask,
-        team: LaneMask,
-        class: u32,
-        entries: Entries,
-    ) -> u32 {
+    pub(super) fn enqueue(self, team: Team, class: u32, entries: Entries) -> u32 {
         let core = self.core;
-        let lane = arch::lane();
-        let leader = team.first();
+        let group = team.group();
+        let leads = team.leads() & (entries.count != 0);
         let (mut position, mut served) = (0, false);
         let mut attempt = 0;
         let mut again = true;
@@ -55,7 +51,7 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
                 grow: false,
                 room: 0,
             };
-            if lane == leader {
+            if leads {
                 let before = served;
                 if !served {
                     let room = core.geometry.head(class, HEAD_ROOM);
@@ -76,22 +72,19 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
                 wish.grow = Q::VIRTUAL & (!served | (middle & !before));
                 wish.room = select(served, 0, entries.count);
             }
-            if Q::VIRTUAL && !arch::ballot(lanes, wish.grow).is_empty() {
-                self.grow(lanes, class, wish);
+            if Q::VIRTUAL && group.any(wish.grow) {
+                self.grow(group, class, wish);
             }
             attempt += 1;
-            let unserved = Q::VIRTUAL & (lane == leader) & !served;
-            again = !arch::ballot(lanes, unserved).is_empty() & (attempt < ATTEMPTS);
+            again = group.any(Q::VIRTUAL & leads & !served) & (attempt < ATTEMPTS);
         }
-        let writes = team.contains(lane);
-        let source = select(writes, leader, lane);
-        arch::warp_barrier(lanes);
-        let position = arch::shuffle(lanes, position, source);
-        let served = arch::shuffle(lanes, served as u32, source) != 0;
+        group.barrier();
+        let position = team.broadcast(position);
+        let served = team.broadcast(served as u32) != 0;
         let mut lost = 0;
         let mut known = Known::NOTHING;
-        if writes {
-            let mut i = team.rank(lane);
+        if team.members().contains(arch::lane()) {
+            let mut i = team.rank();
             while i < entries.count {
                 let entry = entries.first.wrapping_add(i * entries.step);
                 let there = served
@@ -104,32 +97,13 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
             }
         }
         // One entry a lane, or entries of a whole chunk of which rarely any is lost.
-        let any_lost = !arch::ballot(lanes, lost != 0).is_empty();
-        let mut sum = lost;
-        if any_lost {
-            sum = team_sum(lanes, team, lost);
+        let mut sum = 0;
+        if group.any(lost != 0) {
+            sum = team.sum(lost).total;
         }
-        if (lane == leader) & served & Q::VIRTUAL {
+        if leads & served & Q::VIRTUAL {
             core.count_events::<Q>(class, position, entries.count, WRITTEN, known);
         }
         entries.count.wrapping_sub(sum)
     }
-}
-
-/// Sum of `value` over the lanes of the team, in its first lane; others get some number.
-#[inline(always)]
-fn team_sum(lanes: LaneMask, team: LaneMask, value: u32) -> u32 {
-    let lane = arch::lane();
-    let mut sum = value;
-    let after = team.after(lane);
-    let mut next = select(after.is_empty(), lane, after.first());
-    let mut reach = 1;
-    while reach < lanes.count() {
-        let other = arch::shuffle(lanes, sum, next);
-        let further = arch::shuffle(lanes, next, next);
-        sum = sum.wrapping_add(select(next != lane, other, 0));
-        next = select(further == next, lane, further);
-        reach *= 2;
-    }
-    sum
 }
