@@ -11,8 +11,9 @@
 use super::geometry::{END, INBOX, LEFT_WORD, PENDING, TAKEN};
 use super::segment::{LINKED, is_free, size_of};
 use super::{Ask, Row, SegmentLists};
-use crate::arch;
-use warpheap_api::{HeapMemory, LaneMask, select};
+use crate::arch::Group;
+use crate::sync::Team;
+use warpheap_api::HeapMemory;
 
 /// What `LEFT_WORD` holds after a free.
 pub(super) const UNKNOWN: u32 = u32::MAX;
@@ -25,7 +26,7 @@ impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
         let next = self.geometry.next_word(last);
         self.words.store(next, PENDING);
         // The links come before.
-        arch::release();
+        self.words.release();
         let inbox = self.geometry.list_word(self.home(), bin) + INBOX;
         let old = self.words.exchange(inbox, first);
         self.words.store(next, old);
@@ -37,28 +38,25 @@ impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
         self.link_chain(unit, unit, bin);
     }
 
-    /// Links the segments of all `lanes` that have a bin, those of one bin as one chain; `freed` where the
-    /// lane has freed something.
+    /// Collective: links the segments of all lanes that have a bin, those of one bin as one chain; `freed` where
+    /// the lane has freed something.
     #[inline(always)]
-    pub(super) fn link_together(self, lanes: LaneMask, unit: u32, bin: u32, freed: bool) {
-        let lane = arch::lane();
-        let links = arch::ballot(lanes, bin != u32::MAX);
-        if !links.is_empty() {
-            let team = arch::match_any(lanes, bin);
-            let after = team.after(lane);
-            let next = arch::shuffle(lanes, unit, select(after.is_empty(), lane, after.first()));
-            let last = arch::shuffle(lanes, unit, team.last());
-            if (bin != u32::MAX) & !after.is_empty() {
+    pub(super) fn link_together(self, group: Group, unit: u32, bin: u32, freed: bool) {
+        let links = bin != u32::MAX;
+        if group.any(links) {
+            let team = Team::by_key(group, bin);
+            let first = group.shuffle(unit, team.members().first());
+            let next = team.from_next(unit);
+            if links & !team.leads() {
                 self.words.store(self.geometry.next_word(unit), next);
             }
             // The links of the team come before its leader's release.
-            arch::warp_barrier(lanes);
-            if (bin != u32::MAX) & (lane == team.first()) {
-                self.link_chain(unit, last, bin);
+            group.barrier();
+            if links & team.leads() {
+                self.link_chain(first, unit, bin);
             }
         }
-        let any = arch::ballot(lanes, freed);
-        if lane == any.first() {
+        if group.any(freed) & group.leads() {
             self.note_free();
         }
     }
@@ -102,7 +100,7 @@ impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
         if first == TAKEN {
             *busy = true;
         } else {
-            arch::acquire();
+            self.words.acquire();
             let mut before = END;
             let mut at = first;
             let mut emptied = false;
@@ -117,7 +115,7 @@ impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
                     if open {
                         emptied = true;
                         at = self.words.exchange(list + INBOX, END);
-                        arch::acquire();
+                        self.words.acquire();
                         if before == END {
                             first = at;
                         } else {
@@ -150,7 +148,7 @@ impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
                 }
             }
             // The links come before.
-            arch::release();
+            self.words.release();
             self.words.store(list, first);
             if found != END {
                 if self.fits(found, found_size, ask) {
@@ -170,14 +168,14 @@ impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
     #[inline(always)]
     fn unlink(self, unit: u32) -> u32 {
         // Its next was read before; from now on another lane may link it.
-        arch::release();
+        self.words.release();
         let word = self.geometry.state_word(unit);
         let old = self.words.fetch_and(word, !LINKED) & !LINKED;
         let mut size = 0;
         if is_free(old) && self.claim(unit, old) {
             size = size_of(old);
             // What was done with it, and with what it swallowed, comes before.
-            arch::acquire();
+            self.words.acquire();
         }
         size
     }

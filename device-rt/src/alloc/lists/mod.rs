@@ -13,6 +13,7 @@
 //! | `bins` | the lists |
 //! | `top` | memory that was never used |
 //! | `search` | the first fit |
+//! | `serve` | a warp's requests, in rounds |
 //! | `sweep` | the whole row of segments, for who found nothing |
 //!
 //! What differs from the paper: the words of a segment lie in a table and not before its block, so that what
@@ -25,6 +26,7 @@ mod bins;
 mod geometry;
 mod search;
 mod segment;
+mod serve;
 mod sweep;
 mod top;
 
@@ -35,7 +37,7 @@ pub(crate) use geometry::{
 pub(crate) use segment::{is_free, size_of};
 
 use super::fail;
-use crate::arch::{self, Words};
+use crate::arch::{self, Group, Words};
 use geometry::Geometry;
 use warpheap_api::{
     AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, Layout, layout,
@@ -50,16 +52,8 @@ const MOST_ALIGN: u32 = 1 << 12;
 const FEW: u32 = 32;
 /// Segments of a list that the later looks pass over.
 const MANY: u32 = 1 << 12;
-/// Rounds of a team that found nothing while others had lists in their hands. A list is in one hand at a time for
-/// some microseconds, and all warps of a device may want the same one: this is some 20 ms. With a set of lists for each
-/// multiprocessor fewer warps want the same one, and a round looks at all the sets.
-const ROUNDS: [u32; 2] = [1 << 10, 1 << 6];
 /// Rounds after which a team merges although others have lists in their hands.
 const MERGES: u32 = 8;
-/// The binary logarithm of the looks of the longest pause.
-const LONGEST_PAUSE: u32 = 7;
-/// In place of an error's code: another round.
-const AGAIN: u32 = 0;
 
 /// One set of bins for all: `SegmentLists<false>`.
 pub type SizeList = SegmentLists<false>;
@@ -158,16 +152,6 @@ impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
         }
         row
     }
-
-    /// Lets the others go on: looks at a word that is in the near cache, the more often the later the round.
-    #[inline(always)]
-    fn pause(self, round: u32) {
-        let mut left = 1 << least(round, LONGEST_PAUSE);
-        while left > 0 {
-            self.words.glance(geometry::LEFT_WORD);
-            left -= 1;
-        }
-    }
 }
 
 // SAFETY: a segment belongs to whoever changed its word from free to in use, which succeeds for one lane;
@@ -191,85 +175,10 @@ unsafe impl<const PER_PROCESSOR: bool> DeviceAlloc for SegmentLists<PER_PROCESSO
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let ask = self.ask(layout);
         let possible = ask.size != u32::MAX;
-        let lanes = arch::active();
-        let lane = arch::lane();
-        // Lanes that ask for the same search as one; very large requests stay by themselves.
-        let key = ask.align.trailing_zeros() << 20 | ask.size;
-        let shares = possible & (ask.size < 1 << 20);
-        let key = select(shares, key, 1 << 31 | lane);
-        let team = arch::match_any(lanes, key);
-        let leader = team.first();
-        let mut unit = u32::MAX;
-        let mut searches = possible;
-        let mut pending = arch::ballot(lanes, searches);
-        // Every round serves a lane of each team that still searches, or ends its search.
-        while !pending.is_empty() {
-            let mine = pending.and(team);
-            let mut row = Row::NONE;
-            if (lane == leader) & !mine.is_empty() {
-                let mut busy = false;
-                row = self.search(ask, mine.count(), FEW, false, &mut busy);
-            }
-            arch::warp_barrier(lanes);
-            let first = arch::shuffle(lanes, row.first, leader);
-            let count = arch::shuffle(lanes, row.count, leader);
-            let rank = mine.rank(lane);
-            let served = searches & (rank < count);
-            if served {
-                unit = first + rank * ask.size;
-                self.take_place(unit, ask.size, rank);
-            }
-            // The leader does not search for others once it has found nothing.
-            searches &= !served & (count != 0);
-            pending = arch::ballot(lanes, searches);
-        }
-        let mut waits = possible & (unit == u32::MAX);
-        let mut pending = arch::ballot(lanes, waits);
-        if !pending.is_empty() {
-            unit = self.top_together(lanes, ask, waits, unit);
-            waits = possible & (unit == u32::MAX);
-            pending = arch::ballot(lanes, waits);
-        }
-        let mut code = select(possible, 0, AllocError::Unsupported.code());
-        let mut round = 0;
-        // Every round serves a lane of each team that waits, or fails the whole team, or is one of `ROUNDS` in
-        // which others had lists in their hands.
-        while !pending.is_empty() {
-            let mine = pending.and(team);
-            let mut row = Row::NONE;
-            let mut cause = AGAIN;
-            if (lane == leader) & !mine.is_empty() {
-                let mut busy = false;
-                row = self.take_anywhere(ask, mine.count(), round, &mut busy);
-                if row.count == 0 {
-                    round += 1;
-                    let late = select(
-                        round < ROUNDS[PER_PROCESSOR as usize],
-                        AGAIN,
-                        AllocError::Contended.code(),
-                    );
-                    cause = select(busy, late, AllocError::Exhausted.code());
-                    if cause == AGAIN {
-                        self.pause(round);
-                    }
-                }
-            }
-            arch::warp_barrier(lanes);
-            let first = arch::shuffle(lanes, row.first, leader);
-            let count = arch::shuffle(lanes, row.count, leader);
-            let cause = arch::shuffle(lanes, cause, leader);
-            let rank = mine.rank(lane);
-            let served = waits & (rank < count);
-            if served {
-                unit = first + rank * ask.size;
-                self.take_place(unit, ask.size, rank);
-            }
-            code = select(waits & (cause != AGAIN), cause, code);
-            waits &= !served & (cause == AGAIN);
-            pending = arch::ballot(lanes, waits);
-        }
-        // What the one before did with the block happened before its free, which released.
-        arch::acquire();
+        let group = Group::here();
+        let (unit, code) = self.serve(group, ask, possible);
+        group.acquire();
+        let code = select(possible, code, AllocError::Unsupported.code());
         if code == 0 {
             Ok(DevicePtr::from_granule(self.geometry.granule_of(unit)))
         } else {
@@ -279,7 +188,7 @@ unsafe impl<const PER_PROCESSOR: bool> DeviceAlloc for SegmentLists<PER_PROCESSO
 
     #[inline(always)]
     unsafe fn free(self, ptr: DevicePtr<u8>, _layout: Layout) {
-        let lanes = arch::active();
+        let group = Group::here();
         let mut unit = u32::MAX;
         let mut bin = u32::MAX;
         if !ptr.is_null() {
@@ -287,7 +196,7 @@ unsafe impl<const PER_PROCESSOR: bool> DeviceAlloc for SegmentLists<PER_PROCESSO
             let size = size_of(self.words.load(self.geometry.state_word(unit)));
             bin = self.release_segment(unit, size);
         }
-        self.link_together(lanes, unit, bin, !ptr.is_null());
+        self.link_together(group, unit, bin, !ptr.is_null());
     }
 
     /// Stays in place where the segment has the new size's units, or up to twice as many.

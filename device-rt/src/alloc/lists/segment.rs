@@ -10,7 +10,6 @@
 
 use super::geometry::TOP_WORD;
 use super::{Ask, Row, SegmentLists, bin_of};
-use crate::arch;
 use warpheap_api::{HeapMemory, least};
 
 /// The unit is in a list.
@@ -91,7 +90,7 @@ impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
     pub(super) fn make_free(self, unit: u32, size: u32) -> u32 {
         let word = self.geometry.state_word(unit);
         // What its owner wrote, and what was swallowed, comes before.
-        arch::release();
+        self.words.release();
         let mut bin = u32::MAX;
         if !self.lower_top(unit, size) {
             let old = self.words.fetch_add(word, FREE);
@@ -115,7 +114,7 @@ impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
             let word = self.geometry.state_word(unit);
             self.words.fetch_sub(word, used(size));
             // Before others make segments there.
-            arch::release();
+            self.words.release();
             lowered = self.words.compare_exchange(TOP_WORD, end, unit) == end;
             if !lowered {
                 self.words.fetch_add(word, used(size));

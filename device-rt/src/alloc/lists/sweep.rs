@@ -10,7 +10,6 @@ use super::bins::UNKNOWN;
 use super::geometry::{LARGEST_WORD, LEFT_WORD, LOCK_WORD, ROVER_WORD, TOP_WORD};
 use super::segment::{is_free, size_of};
 use super::{Ask, Row, SegmentLists};
-use crate::arch;
 use warpheap_api::{HeapMemory, least, select};
 
 /// What `LEFT_WORD` holds while nobody has freed anything since a sweep began.
@@ -28,9 +27,9 @@ impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
             if self.words.compare_exchange(LOCK_WORD, 0, 1) != 0 {
                 *busy = true;
             } else {
-                arch::acquire();
+                self.words.acquire();
                 row = self.walk(ask, busy);
-                arch::release();
+                self.words.release();
                 self.words.store(LOCK_WORD, 0);
             }
         }
@@ -54,7 +53,7 @@ impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
             let seen = self.words.load(self.geometry.state_word(unit));
             let mut size = size_of(seen);
             if is_free(seen) && self.claim(unit, seen) {
-                arch::acquire();
+                self.words.acquire();
                 size = self.swallow(unit, size, STEPS);
                 if self.fits(unit, size, ask) {
                     row = self.cut(unit, size, ask, 1);

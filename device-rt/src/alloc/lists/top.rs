@@ -5,9 +5,9 @@
 
 use super::geometry::TOP_WORD;
 use super::{Ask, Row, SegmentLists};
-use crate::arch;
-use crate::sync::prefix_sum;
-use warpheap_api::{HeapMemory, LaneMask, select};
+use crate::arch::Group;
+use crate::sync::group_sum;
+use warpheap_api::{HeapMemory, select};
 
 /// Requests of a warp of more units than this go one by one: 64 lanes and 16000 warps at a time stay below
 /// 2^30, as many as there may be units, so the top cannot wrap before it is put back.
@@ -16,16 +16,15 @@ const MOST_ADDED: u32 = 1 << 16;
 const ATTEMPTS: u32 = 64;
 
 impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
-    /// A block for each lane of `lanes` that `wants` one, by one addition for all; others keep `unit`.
+    /// Collective: a block for each lane that `wants` one, by one addition for all; others keep `unit`.
     #[inline(always)]
-    pub(super) fn top_together(self, lanes: LaneMask, ask: Ask, wants: bool, unit: u32) -> u32 {
+    pub(super) fn top_together(self, group: Group, ask: Ask, wants: bool, unit: u32) -> u32 {
         let asked = ask.size.wrapping_add(ask.align - 1);
         let small = wants & (asked <= MOST_ADDED / 64);
         let shared = select(small, asked, 0);
-        let sum = prefix_sum(lanes, shared);
-        let leader = lanes.first();
+        let sum = group_sum(group, shared);
         let mut base = 0;
-        if (arch::lane() == leader) & (sum.total != 0) {
+        if group.leads() & (sum.total != 0) {
             base = self.words.fetch_add(TOP_WORD, sum.total);
             if base > self.geometry.units {
                 base = u32::MAX;
@@ -34,11 +33,11 @@ impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
                 base = u32::MAX;
             }
         }
-        let base = arch::shuffle(lanes, base, leader);
+        // What was swallowed there came before the top was lowered.
+        group.acquire();
+        let base = group.broadcast(base);
         let mut unit = unit;
         if small & (base != u32::MAX) {
-            // What was swallowed there came before the top was lowered.
-            arch::acquire();
             let start = base + sum.before;
             self.begin(start, asked);
             unit = start;
@@ -65,7 +64,7 @@ impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
                 if asked > room {
                     open = false;
                 } else if self.words.compare_exchange(TOP_WORD, top, top + asked) == top {
-                    arch::acquire();
+                    self.words.acquire();
                     self.begin(top, asked);
                     row = self.cut(top, asked, ask, 1);
                     open = false;

@@ -7,10 +7,10 @@
 
 use super::chunk::{LISTED, STATE, count_of, tag_of};
 use super::geometry::{HEAD_COUNT, NONE};
-use super::queue::Queue;
-use super::{Deal, Ouroboros, Strategy};
-use crate::arch;
-use warpheap_api::{HeapMemory, LaneMask, least, select};
+use super::{Deal, Ouroboros, Queue, Strategy};
+use crate::arch::{self, Group};
+use crate::sync::Team;
+use warpheap_api::{HeapMemory, least, select};
 
 /// Queues hold chunks.
 #[derive(Clone, Copy, Debug)]
@@ -58,36 +58,35 @@ impl Strategy for Chunks {
     #[inline(always)]
     fn release<Q: Queue>(
         heap: Ouroboros<Self, Q>,
-        lanes: LaneMask,
+        group: Group,
         live: bool,
         class: u32,
         granule: u32,
     ) {
         let core = heap.core;
-        let lane = arch::lane();
         let (place, page) = core.geometry.place(class, granule);
         let chunk = select(live, place, NONE);
         if live {
             core.set_page(chunk, page);
         }
         // Pages of one chunk are counted together.
-        let team = arch::match_any(lanes, chunk);
+        let team = Team::by_key(group, chunk);
         let pages = core.geometry.pages(class);
-        let leads = live & (lane == team.first());
+        let leads = live & team.leads();
         let mut old = 1;
         if leads {
             let at = core.geometry.header(chunk) + STATE;
             old = count_of(core.words.fetch_add(at, team.count()));
         }
         let whole = leads & (old + team.count() == pages);
-        let closed = heap.count_freed(lanes, live, class, chunk, whole);
+        let closed = heap.count_freed(group, live, class, chunk, whole);
         // Who found it without a free page, unless it is gone already.
         let mut list = NONE;
         if leads & (old == 0) & !closed {
             let listed = core.geometry.header(chunk) + LISTED;
             list = select(core.words.exchange(listed, 1) == 0, chunk, NONE);
         }
-        heap.list_chunks(lanes, class, list);
+        heap.list_chunks(group, class, list);
     }
 
     #[inline(always)]
@@ -103,18 +102,16 @@ impl Strategy for Chunks {
 }
 
 impl<Q: Queue> Ouroboros<Chunks, Q> {
-    /// Counts the pages that `live` lanes freed, and gives back chunks that are `whole`; whether this lane's
+    /// Collective: counts the pages that `live` lanes freed, and gives back chunks that are `whole`; whether this lane's
     /// was given back.
     #[inline(always)]
-    fn count_freed(self, lanes: LaneMask, live: bool, class: u32, chunk: u32, whole: bool) -> bool {
+    fn count_freed(self, group: Group, live: bool, class: u32, chunk: u32, whole: bool) -> bool {
         let core = self.core;
-        let lane = arch::lane();
         let count = core.geometry.head(class, HEAD_COUNT);
         let pages = core.geometry.pages(class);
-        let class_team = arch::match_any(lanes, select(live, class, u32::MAX));
-        let leader = select(live, class_team.first(), lane);
-        let leads = live & (lane == leader);
-        let wholes = arch::ballot(lanes, whole).and(class_team);
+        let class_team = Team::by_key(group, select(live, class, u32::MAX));
+        let leads = live & class_team.leads();
+        let wholes = class_team.ballot(whole);
         let mut closing = 0;
         if leads {
             let freed = class_team.count();
@@ -130,14 +127,14 @@ impl<Q: Queue> Ouroboros<Chunks, Q> {
                 }
             }
         }
-        arch::warp_barrier(lanes);
-        let closing = arch::shuffle(lanes, closing, leader);
-        let tries = whole & (wholes.rank(lane) < closing);
+        group.barrier();
+        let closing = class_team.broadcast(closing);
+        let tries = whole & (wholes.rank(arch::lane()) < closing);
         let closed = tries && core.leave_chunk(chunk, class);
         if closed {
             core.give_bits(chunk, core.geometry.units_log(class));
         }
-        let all_closed = arch::ballot(lanes, closed).and(class_team).count();
+        let all_closed = class_team.ballot(closed).count();
         if leads & (closing != 0) {
             if all_closed != 0 {
                 core.count_given(all_closed, core.geometry.units_log(class));
@@ -146,7 +143,7 @@ impl<Q: Queue> Ouroboros<Chunks, Q> {
                 core.words.fetch_add(count, (closing - all_closed) * pages);
             }
         }
-        arch::warp_barrier(lanes);
+        group.barrier();
         closed
     }
 

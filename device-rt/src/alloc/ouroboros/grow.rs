@@ -5,8 +5,8 @@ use super::chunk::{QUEUE, STATE, state};
 use super::geometry::{HEAD_NEXT, HEAD_ROOM, NONE};
 use super::queue::{EVENTS, NEXT, NUMBER};
 use super::{Core, Ouroboros, Queue, Strategy};
-use crate::arch;
-use crate::sync::last_lane;
+use crate::arch::{self, Group};
+use crate::sync::{Team, last_lane};
 use crate::thread;
 use warpheap_api::{HeapMemory, LaneMask, least, select};
 
@@ -28,10 +28,10 @@ pub(super) struct Wish {
 }
 
 impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
-    /// Adds queue chunks for teams whose leaders want it: the more, the larger the launch, since they are
+    /// Collective: adds queue chunks for teams whose leaders want it: the more, the larger the launch, since they are
     /// added by one warp at a time.
     #[inline(always)]
-    pub(super) fn grow(self, lanes: LaneMask, class: u32, wish: Wish) {
+    pub(super) fn grow(self, group: Group, class: u32, wish: Wish) {
         let core = self.core;
         let lane = arch::lane();
         let lock = core.geometry.head(class, HEAD_NEXT);
@@ -39,7 +39,7 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         let log = core.geometry.slots_log();
         // No more than a thousandth of the heap.
         let most = least(thread::count() >> (log + 2), core.geometry.chunks >> 10);
-        let most = least(select(most == 0, 1, most), lanes.count());
+        let most = least(select(most == 0, 1, most), group.count());
         let (mut holds, mut number) = (false, 0);
         if wish.grow {
             let there = core.words.load(room) as i32;
@@ -51,8 +51,8 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
                 holds = false;
             }
         }
-        arch::warp_barrier(lanes);
-        let mut holders = arch::ballot(lanes, holds);
+        group.barrier();
+        let mut holders = group.ballot(holds);
         if holders.is_empty() {
             if wish.room != 0 {
                 let mut looks = 0;
@@ -61,26 +61,26 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
                     looks += 1;
                 }
             }
-            arch::warp_barrier(lanes);
+            group.barrier();
         }
         while !holders.is_empty() {
             let holder = holders.first();
-            let class = arch::shuffle(lanes, class, holder);
-            let number = arch::shuffle(lanes, number, holder);
-            self.add_chunks(lanes, class, number, most, lane == holder);
+            let class = group.shuffle(class, holder);
+            let number = group.shuffle(number, holder);
+            self.add_chunks(group, class, number, most, lane == holder);
             holders = holders.without(LaneMask::only(holder));
         }
     }
 
-    /// Adds up to `most` queue chunks from this number on, of which each lane takes one. The lane that
+    /// Collective: adds up to `most` queue chunks from this number on, of which each lane takes one. The lane that
     /// `holds` the queue's lock lets it go.
     #[inline(always)]
-    fn add_chunks(self, lanes: LaneMask, class: u32, number: u32, most: u32, holds: bool) {
+    fn add_chunks(self, group: Group, class: u32, number: u32, most: u32, holds: bool) {
         let core = self.core;
         let lane = arch::lane();
         let log = core.geometry.slots_log();
         let numbers = u32::MAX >> log;
-        let rank = lanes.rank(lane);
+        let rank = group.rank();
         let mine = (number + rank) & numbers;
         let (mut before, mut chunk) = (NONE, NONE);
         if holds {
@@ -91,23 +91,23 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
             chunk = core.take_chunk(0);
         }
         // Those up to the first one that got none count.
-        let lacking = arch::ballot(lanes, (rank < most) & ((chunk == NONE) | !can));
+        let lacking = group.ballot((rank < most) & ((chunk == NONE) | !can));
         let valid = (rank < most) & (lacking.is_empty() | (lane < lacking.first()));
         if (chunk != NONE) & !valid {
             core.give_chunk(chunk, 0);
         }
         let chunk = select(valid, chunk, NONE);
-        let added = arch::ballot(lanes, valid);
-        let after = added.after(lane);
-        let next = arch::shuffle(lanes, chunk, select(after.is_empty(), lane, after.first()));
-        let newest = arch::shuffle(lanes, chunk, last_lane(added, lane));
-        let oldest = arch::shuffle(lanes, chunk, select(added.is_empty(), lane, added.first()));
+        let added = group.ballot(valid);
+        let next = Team::new(group, added).from_next(chunk);
+        let last = last_lane(added, lane);
+        let newest = group.shuffle(chunk, last);
+        let oldest = group.shuffle(chunk, select(added.is_empty(), lane, added.first()));
         if valid {
             let header = core.geometry.header(chunk);
             core.words.store(header + EVENTS, 0);
             core.words.store(header + NUMBER, mine);
             core.words
-                .store(header + NEXT, select(after.is_empty(), NONE, next));
+                .store(header + NEXT, select(lane == last, NONE, next));
             core.words
                 .store(header + STATE, state(class + 1 + QUEUE, 0));
             Q::add(core, class, chunk, mine);
@@ -115,12 +115,12 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         let mut filler = 0;
         while filler < added.count() {
             // Valid lanes are the first ones.
-            let fills = arch::shuffle(lanes, chunk, crate::bits::nth_lane(lanes, filler));
-            core.empty_entries(fills, rank, lanes.count());
+            let fills = group.shuffle(chunk, crate::bits::nth_lane(group.lanes(), filler));
+            core.empty_entries(fills, rank, group.count());
             filler += 1;
         }
-        core.words.release();
-        arch::warp_barrier(lanes);
+        // The holder makes known what all lanes wrote.
+        group.release();
         if holds {
             let some = !added.is_empty();
             if some {
@@ -134,7 +134,7 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
                 Q::settle(core, class, before);
             }
         }
-        arch::warp_barrier(lanes);
+        group.barrier();
     }
 }
 

@@ -5,10 +5,9 @@
 
 use super::{Core, MOST_ALIGN, MOST_GRANULES, Ouroboros, Queue, Strategy};
 use crate::alloc::fail;
-use crate::arch::{self, Words};
+use crate::arch::{Group, Words};
 use warpheap_api::{
-    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, LaneMask, Layout, layout,
-    select,
+    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, Layout, layout, select,
 };
 
 /// The base instance of one kind, larger ones of another: `OuroborosMixed<OuroborosPS, OuroborosCVL>` has pages in
@@ -29,32 +28,32 @@ where
     S2: Strategy,
     Q2: Queue,
 {
-    /// Serves lanes with the instance of their class, and once more after the other one gave back.
+    /// Collective: serves lanes with the instance of their class, and once more after the other one gave back.
     #[inline(always)]
-    fn serve(self, lanes: LaneMask, fits: bool, class: u32) -> (u32, u32) {
+    fn serve(self, group: Group, fits: bool, class: u32) -> (u32, u32) {
         let small = class < self.small.core.end;
         let exhausted = AllocError::Exhausted.code();
-        let (mut granule, mut code) = self.small.serve(lanes, fits & small, class);
+        let (mut granule, mut code) = self.small.serve(group, fits & small, class);
         let again = fits & small & (code == exhausted);
-        if !arch::ballot(lanes, again).is_empty() {
+        if group.any(again) {
             if again {
                 S2::collect(self.large);
             }
-            let (second, why) = self.small.serve(lanes, again, class);
+            let (second, why) = self.small.serve(group, again, class);
             granule = select(again, second, granule);
             code = select(again, why, code);
         }
         let large = fits & !small;
-        if !arch::ballot(lanes, large).is_empty() {
-            let (found, why) = self.large.serve(lanes, large, class);
+        if group.any(large) {
+            let (found, why) = self.large.serve(group, large, class);
             granule = select(large, found, granule);
             code = select(large, why, code);
             let again = large & (code == exhausted);
-            if !arch::ballot(lanes, again).is_empty() {
+            if group.any(again) {
                 if again {
                     S1::collect(self.small);
                 }
-                let (second, why) = self.large.serve(lanes, again, class);
+                let (second, why) = self.large.serve(group, again, class);
                 granule = select(again, second, granule);
                 code = select(again, why, code);
             }
@@ -109,11 +108,10 @@ where
 
     #[inline(always)]
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
-        let lanes = arch::active();
+        let group = Group::here();
         let (class, fits, possible) = self.small.class_of(layout);
-        let (granule, code) = self.serve(lanes, fits, class);
-        // What the one before did with the block happened before its free, which released.
-        arch::acquire();
+        let (granule, code) = self.serve(group, fits, class);
+        group.acquire();
         let code = self.small.code(fits, possible, code);
         if code == 0 {
             Ok(DevicePtr::from_granule(granule))
@@ -124,15 +122,12 @@ where
 
     #[inline(always)]
     unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout) {
-        let lanes = arch::active();
-        // Before the metadata say that the block is free, what its owner wrote must be visible.
-        arch::warp_barrier(lanes);
-        arch::release();
-        arch::warp_barrier(lanes);
+        let group = Group::here();
+        group.release();
         let (class, fits, _) = self.small.class_of(layout);
         let (live, small) = (fits & !ptr.is_null(), class < self.small.core.end);
-        S1::release(self.small, lanes, live & small, class, ptr.granule());
-        S2::release(self.large, lanes, live & !small, class, ptr.granule());
+        S1::release(self.small, group, live & small, class, ptr.granule());
+        S2::release(self.large, group, live & !small, class, ptr.granule());
     }
 
     /// Stays in place where the page holds the new size and a fresh request would get one as large.

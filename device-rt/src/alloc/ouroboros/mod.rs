@@ -12,7 +12,8 @@
 //! | `chunk` | the header of a chunk: its free pages |
 //! | `semaphore` | the bulk semaphore |
 //! | `serve` | a warp's requests, in rounds |
-//! | `queue`, `grow` | what the queues share: writing and taking entries, adding queue chunks |
+//! | `queue` | what a queue is |
+//! | `places`, `enqueue`, `grow` | what the queues share: places of entries, writing entries, adding queue chunks |
 //! | `standard`, `array`, `linked` | the three queues |
 //! | `pages`, `chunks` | what the queues manage |
 //! | `slots` | chunks between their queue and requests |
@@ -26,12 +27,14 @@
 mod array;
 mod chunk;
 mod chunks;
+mod enqueue;
 mod geometry;
 mod grow;
 mod linked;
 mod manager;
 mod mixed;
 mod pages;
+mod places;
 mod queue;
 mod semaphore;
 mod serve;
@@ -54,11 +57,10 @@ pub(crate) use geometry::{
 };
 
 use super::fail;
-use crate::arch::{self, Words};
+use crate::arch::{Group, Words};
 use core::marker::PhantomData;
 use warpheap_api::{
-    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, LaneMask, Layout, layout,
-    least, select,
+    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, Layout, layout, least, select,
 };
 
 /// Granules of the largest page of any heap: 16 GiB.
@@ -120,11 +122,11 @@ pub trait Strategy: Copy + 'static {
     fn obtain<Q: Queue>(heap: Ouroboros<Self, Q>, class: u32, wanted: u32, elsewhere: bool)
     -> Deal;
 
-    /// Takes pages back, one from each of `lanes` that is `live`.
+    /// Collective: takes pages back, one from each lane of the group that is `live`.
     #[doc(hidden)]
     fn release<Q: Queue>(
         heap: Ouroboros<Self, Q>,
-        lanes: LaneMask,
+        group: Group,
         live: bool,
         class: u32,
         granule: u32,
@@ -247,11 +249,10 @@ unsafe impl<S: Strategy, Q: Queue> DeviceAlloc for Ouroboros<S, Q> {
 
     #[inline(always)]
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
-        let lanes = arch::active();
+        let group = Group::here();
         let (class, fits, possible) = self.class_of(layout);
-        let (granule, code) = self.serve(lanes, fits, class);
-        // What the one before did with the block happened before its free, which released.
-        arch::acquire();
+        let (granule, code) = self.serve(group, fits, class);
+        group.acquire();
         let code = self.code(fits, possible, code);
         if code == 0 {
             Ok(DevicePtr::from_granule(granule))
@@ -262,13 +263,10 @@ unsafe impl<S: Strategy, Q: Queue> DeviceAlloc for Ouroboros<S, Q> {
 
     #[inline(always)]
     unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout) {
-        let lanes = arch::active();
-        // Before the metadata say that the block is free, what its owner wrote must be visible.
-        arch::warp_barrier(lanes);
-        arch::release();
-        arch::warp_barrier(lanes);
+        let group = Group::here();
+        group.release();
         let (class, fits, _) = self.class_of(layout);
-        S::release(self, lanes, fits & !ptr.is_null(), class, ptr.granule());
+        S::release(self, group, fits & !ptr.is_null(), class, ptr.granule());
     }
 
     /// Stays in place where the page holds the new size and a fresh request would get one as large.

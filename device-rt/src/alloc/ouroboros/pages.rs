@@ -5,11 +5,13 @@
 //! *spilled*). When no chunk is left, pages of other sizes are taken from their queues and spilled until a chunk
 //! has all of its pages back, which then goes to the manager.
 
+use super::enqueue::Entries;
 use super::geometry::{HEAD_COUNT, HEAD_FRONT, HEAD_SPILLED, NONE};
-use super::queue::{Entries, Known, Queue};
-use super::{Deal, Ouroboros, Strategy};
-use crate::arch;
-use warpheap_api::{HeapMemory, LaneMask, least, select};
+use super::places::Known;
+use super::{Deal, Ouroboros, Queue, Strategy};
+use crate::arch::Group;
+use crate::sync::Team;
+use warpheap_api::{HeapMemory, least, select};
 
 /// Pages that a request takes from other sizes' queues before it is served or gives up.
 const MOST_DRAINED: u32 = 1 << 14;
@@ -63,15 +65,14 @@ impl Strategy for Pages {
     #[inline(always)]
     fn release<Q: Queue>(
         heap: Ouroboros<Self, Q>,
-        lanes: LaneMask,
+        group: Group,
         live: bool,
         class: u32,
         granule: u32,
     ) {
-        let team = arch::match_any(lanes, select(live, class, u32::MAX));
-        let team = if live { team } else { LaneMask::EMPTY };
-        let written = heap.enqueue(lanes, team, class, Entries::one_each(team, granule));
-        if arch::lane() == team.first() {
+        let team = Team::by_key(group, select(live, class, u32::MAX));
+        let written = heap.enqueue(team, class, Entries::one_each(team, live, granule));
+        if live & team.leads() {
             heap.core.signal(class, written, 0);
         }
     }

@@ -1,13 +1,15 @@
 //! How a warp's requests are served: rounds in which each team gets pages for some of its lanes.
 
 use super::chunk::{LISTED, Taken};
+use super::enqueue::Entries;
 use super::geometry::NONE;
-use super::queue::{Entries, Known};
+use super::places::Known;
 use super::{Deal, Ouroboros, Queue, Strategy};
-use crate::arch;
+use crate::arch::Group;
 use crate::bits::nth_set;
+use crate::sync::{Claimed, Requests, Team, Turn, in_rounds};
 use crate::thread;
-use warpheap_api::{AllocError, HeapMemory, LaneMask, least, select};
+use warpheap_api::{AllocError, HeapMemory, least, select};
 
 /// Rounds in a row without a page after which a team gives up.
 const FRUITLESS: u32 = 24;
@@ -84,97 +86,127 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         deal
     }
 
-    /// What is left of fresh chunks goes into the queues.
+    /// Collective: what is left of fresh chunks goes into the queues. Each lane has its team's `base`; of the `deal`
+    /// the leader has more, and the other lanes have nothing.
     #[inline(always)]
-    fn share(self, lanes: LaneMask, team: LaneMask, class: u32, deal: Deal) {
+    fn share(self, team: Team, class: u32, base: u32, deal: Deal) {
         let core = self.core;
-        let lane = arch::lane();
-        let source = select(team.is_empty(), lane, team.first());
-        let leads = lane == team.first();
+        let group = team.group();
+        let fresh = deal.chunk != NONE;
         if S::PAGES {
-            let surplus = select(leads & (deal.chunk != NONE), deal.surplus, 0);
-            if !arch::ballot(lanes, surplus != 0).is_empty() {
-                let surplus = arch::shuffle(lanes, surplus, source);
-                let base = arch::shuffle(lanes, deal.base, source);
+            let surplus = select(fresh, deal.surplus, 0);
+            if group.any(surplus != 0) {
+                let count = team.broadcast(surplus);
                 let log = core.geometry.page_log(class);
-                let used = core.geometry.pages(class) - surplus;
-                let team = if surplus != 0 { team } else { LaneMask::EMPTY };
+                let used = core.geometry.pages(class) - count;
                 let entries = Entries {
-                    count: surplus,
+                    count,
                     first: base.wrapping_add(used << log),
                     step: 1 << log,
                 };
-                let written = self.enqueue(lanes, team, class, entries);
-                if leads & (surplus != 0) {
+                let written = self.enqueue(team, class, entries);
+                if surplus != 0 {
                     core.signal(class, written, deal.announced);
                 }
             }
         } else {
             // Others wait for the pages, not for what else goes into the queue.
-            let fresh = leads & (deal.chunk != NONE);
             let in_queue = deal.list == deal.chunk;
             if fresh & !in_queue {
                 core.signal(class, deal.surplus, deal.announced);
             }
-            self.list_chunks(lanes, class, select(leads, deal.list, NONE));
+            self.list_chunks(group, class, deal.list);
             if fresh & in_queue {
                 core.signal(class, deal.surplus, deal.announced);
             }
         }
     }
 
-    /// Serves the lanes that have a `class`: each gets a granule, or an error's code.
+    /// Collective: the calling lane's page of those at positions of the queue that its team got; [`NONE`] if it has no
+    /// position, or left it. Pages at positions that were left go back to the semaphore.
     #[inline(always)]
-    pub(super) fn serve(self, lanes: LaneMask, fits: bool, class: u32) -> (u32, u32) {
+    fn page_at(self, turn: Turn, class: u32, claimed: Claimed) -> u32 {
         let core = self.core;
-        let lane = arch::lane();
-        let team = arch::match_any(lanes, select(fits, class, u32::MAX));
-        let (mut granule, mut code, mut fruitless) = (0, 0, 0);
-        let mut pending = arch::ballot(lanes, fits);
-        while !pending.is_empty() {
-            let mine = pending.and(team);
-            let leader = mine.first();
-            let mut deal = Deal::NOTHING;
-            if lane == leader {
-                deal = S::obtain(self, class, mine.count(), fruitless & 1 != 0);
-            }
-            arch::warp_barrier(lanes);
-            let source = select(mine.is_empty(), lane, leader);
-            let kind = arch::shuffle(lanes, deal.kind, source);
-            let base = arch::shuffle(lanes, deal.base, source);
-            let mask = arch::shuffle(lanes, deal.mask, source);
-            let waits = pending.contains(lane);
-            let rank = mine.rank(lane);
-            let log = core.geometry.page_log(class);
-            let mut served = waits & (kind == Deal::BITS) & (rank < mask.count_ones());
-            let page = base.wrapping_add(nth_set(mask, rank) << log);
-            granule = select(served, page, granule);
-            if S::PAGES {
-                let has = waits & (kind == Deal::POSITIONS) & (rank < mask);
-                let mut known = Known::NOTHING;
-                if has {
-                    let at = base.wrapping_add(rank);
-                    let page = core.take_entry::<Q>(class, at, &mut known);
-                    served = page != NONE;
-                    granule = select(served, page, granule);
-                }
-                let left = arch::ballot(lanes, has & !served).and(mine).count();
-                if (lane == leader) & (kind == Deal::POSITIONS) {
-                    core.entries_taken::<Q>(class, base, mask, known);
-                    if left != 0 {
-                        core.signal(class, left, 0);
-                    }
-                }
-            }
-            self.share(lanes, mine, class, deal);
-            let progress = !arch::ballot(lanes, served).and(mine).is_empty();
-            fruitless = select(progress, 0, fruitless + 1);
-            let gives_up = fruitless >= FRUITLESS;
-            let failed = waits & !served & ((kind == Deal::FAILED) | gives_up);
-            let cause = select(kind == Deal::FAILED, base, AllocError::Contended.code());
-            code = select(failed, cause, code);
-            pending = arch::ballot(lanes, waits & !served & !failed);
+        let positions = claimed.code == Deal::POSITIONS;
+        let has = turn.waits & positions & (turn.rank < claimed.share);
+        let mut known = Known::NOTHING;
+        let mut page = NONE;
+        if has {
+            let at = claimed.base.wrapping_add(turn.rank);
+            page = core.take_entry::<Q>(class, at, &mut known);
         }
-        (granule, code)
+        let left = turn.team.ballot(has & (page == NONE)).count();
+        if turn.team.leads() & positions {
+            core.entries_taken::<Q>(class, claimed.base, claimed.share, known);
+            if left != 0 {
+                core.signal(class, left, 0);
+            }
+        }
+        page
+    }
+
+    /// Collective: serves the lanes whose request `fits` a page of a `class`: each gets a granule, or an error's
+    /// code.
+    #[inline(always)]
+    pub(super) fn serve(self, group: Group, fits: bool, class: u32) -> (u32, u32) {
+        let team = Team::by_key(group, select(fits, class, u32::MAX));
+        let mut pages = PageRequests {
+            class,
+            granule: 0,
+            code: 0,
+            fruitless: 0,
+            deal: Deal::NOTHING,
+        };
+        in_rounds(team, fits, self, &mut pages);
+        (pages.granule, pages.code)
+    }
+}
+
+/// Requests for pages. A round serves lanes of a team, or fails them, or is one of [`FRUITLESS`].
+struct PageRequests {
+    class: u32,
+    /// What the lane got.
+    granule: u32,
+    /// An error's code.
+    code: u32,
+    /// Rounds in a row in which no lane of the team got a page.
+    fruitless: u32,
+    /// What a leader got in this round; of others, nothing.
+    deal: Deal,
+}
+
+impl<S: Strategy, Q: Queue> Requests<Ouroboros<S, Q>, false> for PageRequests {
+    #[inline(always)]
+    fn claim(&mut self, heap: Ouroboros<S, Q>, wanted: u32) -> Claimed {
+        self.deal = S::obtain(heap, self.class, wanted, self.fruitless & 1 != 0);
+        Claimed {
+            base: self.deal.base,
+            share: self.deal.mask,
+            code: self.deal.kind,
+        }
+    }
+
+    #[inline(always)]
+    fn accept(&mut self, heap: Ouroboros<S, Q>, turn: Turn, claimed: Claimed) -> bool {
+        let kind = claimed.code;
+        let bits = claimed.share;
+        let log = heap.core.geometry.page_log(self.class);
+        let mut served = turn.waits & (kind == Deal::BITS) & (turn.rank < bits.count_ones());
+        let mut page = claimed.base.wrapping_add(nth_set(bits, turn.rank) << log);
+        if S::PAGES {
+            let taken = heap.page_at(turn, self.class, claimed);
+            page = select(taken == NONE, page, taken);
+            served |= taken != NONE;
+        }
+        self.granule = select(served, page, self.granule);
+        heap.share(turn.team, self.class, claimed.base, self.deal);
+        self.deal = Deal::NOTHING;
+        let progress = !turn.team.ballot(served).is_empty();
+        self.fruitless = select(progress, 0, self.fruitless + 1);
+        let hopeless = kind == Deal::FAILED;
+        let failed = !served & (hopeless | (self.fruitless >= FRUITLESS));
+        let cause = select(hopeless, claimed.base, AllocError::Contended.code());
+        self.code = select(turn.waits & failed, cause, self.code);
+        !served & !failed
     }
 }

@@ -6,12 +6,14 @@
 //! chunk in a slot counts as listed.
 
 use super::chunk::{LISTED, STATE, count_of, tag_of};
+use super::enqueue::Entries;
 use super::geometry::{HEAD_COUNT, HEAD_ENTRIES, HEAD_FRONT, HEAD_SLOTS, NONE, SLOTS};
-use super::queue::{Entries, Known, Queue};
-use super::{Chunks, Deal, Ouroboros, Strategy};
-use crate::arch;
+use super::places::Known;
+use super::{Chunks, Deal, Ouroboros, Queue, Strategy};
+use crate::arch::{self, Group};
+use crate::sync::Team;
 use crate::thread;
-use warpheap_api::{HeapMemory, LaneMask, least, select};
+use warpheap_api::{HeapMemory, least, select};
 
 /// Chunks that a team looks at before it makes one of its own.
 const TRIES: u32 = 128;
@@ -167,15 +169,14 @@ impl<Q: Queue> Ouroboros<Chunks, Q> {
 }
 
 impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
-    /// Puts chunks into the queues of their classes.
+    /// Collective: puts chunks into the queues of their classes, of each lane that has one.
     #[inline(always)]
-    pub(super) fn list_chunks(self, lanes: LaneMask, class: u32, chunk: u32) {
+    pub(super) fn list_chunks(self, group: Group, class: u32, chunk: u32) {
         let lists = chunk != NONE;
-        if !arch::ballot(lanes, lists).is_empty() {
-            let team = arch::match_any(lanes, select(lists, class, u32::MAX));
-            let team = if lists { team } else { LaneMask::EMPTY };
-            let written = self.enqueue(lanes, team, class, Entries::one_each(team, chunk));
-            if (arch::lane() == team.first()) & (written != 0) {
+        if group.any(lists) {
+            let team = Team::by_key(group, select(lists, class, u32::MAX));
+            let written = self.enqueue(team, class, Entries::one_each(team, lists, chunk));
+            if team.leads() & (written != 0) {
                 let entries = self.core.geometry.head(class, HEAD_ENTRIES);
                 self.core.words.fetch_add(entries, written);
             }
