@@ -145,8 +145,8 @@ impl RandomWalkMalloc {
         group.barrier();
     }
 
-    /// Collective: blocks for the lanes that ask for something possible: the granule, or [`NONE`] and the error's
-    /// code; and the steps.
+    /// Collective: blocks for the lanes that ask for something possible: the granule, or [`NONE`] and the
+    /// error's code; and the steps.
     #[inline(always)]
     fn serve(self, group: Group, ask: Ask) -> (u32, u32, u32) {
         let geometry = self.geometry;
@@ -214,8 +214,8 @@ impl RandomWalkMalloc {
         (granule, code, select(ask.possible, steps, 0))
     }
 
-    /// Collective: looks at `random` regions, then goes through the whole map, until there were `rounds`; and how many
-    /// rounds it took.
+    /// Collective: looks at `random` regions, then goes through the whole map, until there were `rounds`; and
+    /// how many rounds it took.
     #[inline(always)]
     fn walk(
         self,
