@@ -145,6 +145,9 @@ pub fn processor() -> u32 {
     block_index()
 }
 
+/// Whether masks that are known when the code is compiled make it faster: the device takes whichever lanes are there.
+pub const MASKS_COST: bool = false;
+
 /// The lanes of the warp that are here together with the calling one.
 #[inline(always)]
 pub fn active() -> LaneMask {
