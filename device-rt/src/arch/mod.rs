@@ -26,8 +26,6 @@ use spirv as target;
 
 mod group;
 pub use group::Group;
-// TEMPORARY, until all allocators are on groups.
-pub use target::{active, ballot, match_any, shuffle, warp_barrier};
 
 #[cfg(not(target_arch = "spirv"))]
 mod addressed;

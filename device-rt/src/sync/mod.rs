@@ -15,8 +15,6 @@ mod team;
 
 pub use crate::arch::Group;
 pub use reduce::{PrefixSum, group_sum, last_lane};
-// TEMPORARY
-pub use reduce::{or_to_first, prefix_sum, team_sum};
 pub use rounds::{Claimed, Requests, Turn, in_rounds};
 pub use scatter::hash;
 pub use team::Team;

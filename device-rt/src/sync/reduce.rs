@@ -73,32 +73,3 @@ pub(super) fn union_of<const FULL: bool>(group: Group<FULL>, members: LaneMask, 
 pub fn last_lane(lanes: LaneMask, otherwise: u32) -> u32 {
     select(lanes.is_empty(), otherwise, lanes.last())
 }
-
-/// TEMPORARY.
-pub fn prefix_sum(lanes: LaneMask, value: u32) -> PrefixSum {
-    // SAFETY: temporary.
-    unsafe { group_sum(Group::of(lanes), value) }
-}
-/// TEMPORARY.
-#[inline(always)]
-pub fn team_sum(lanes: LaneMask, team: LaneMask, value: u32) -> PrefixSum {
-    // SAFETY: temporary.
-    unsafe { sum_of(Group::of(lanes), team, value) }
-}
-/// TEMPORARY.
-#[inline(always)]
-pub fn or_to_first(lanes: LaneMask, team: LaneMask, value: u32) -> u32 {
-    let lane = arch::lane();
-    let mut union = value;
-    let after = team.after(lane);
-    let mut next = select(after.is_empty(), lane, after.first());
-    let mut reach = 1;
-    while reach < lanes.count() {
-        let other = arch::shuffle(lanes, union, next);
-        let further = arch::shuffle(lanes, next, next);
-        union |= other;
-        next = further;
-        reach *= 2;
-    }
-    union
-}

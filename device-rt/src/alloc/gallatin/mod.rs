@@ -40,11 +40,11 @@ pub(crate) use state::{
 
 use super::fail;
 use crate::arch::{self, Words};
+use crate::sync::{Group, Team};
 use block::Refund;
 use request::{Kind, Request};
 use warpheap_api::{
-    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, LaneMask, Layout, layout,
-    select,
+    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, Layout, layout, select,
 };
 
 /// Granules of the largest request: what handles reach, less room for additions not to wrap.
@@ -89,14 +89,14 @@ impl Gallatin {
         }
     }
 
-    /// The lanes of `lanes` whose slices lie in the same block as the calling one's; of lanes with something
-    /// else to free, the calling one alone, and of others nobody.
+    /// Collective: the lanes whose slices lie in the same block as the calling one's; of lanes with something
+    /// else to free, or nothing, the calling one alone.
     #[inline(always)]
-    fn free_team(self, lanes: LaneMask, request: Request, ptr: DevicePtr<u8>) -> LaneMask {
+    fn free_team(self, group: Group, request: Request, ptr: DevicePtr<u8>) -> Team {
         let slice = request.kind == Kind::SLICE;
         let block = self.geometry.block_of(ptr.granule(), request.class);
         let alone = u32::MAX - arch::lane();
-        arch::match_any(lanes, select(slice & !ptr.is_null(), block, alone))
+        Team::by_key(group, select(slice & !ptr.is_null(), block, alone))
     }
 }
 
@@ -119,10 +119,9 @@ unsafe impl DeviceAlloc for Gallatin {
 
     #[inline(always)]
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
-        let request = self.request(layout);
-        let answer = self.serve(request);
-        // What the one before did with the block happened before its free, which released.
-        arch::acquire();
+        let group = Group::here();
+        let answer = self.serve(group, self.request(layout));
+        group.acquire();
         if answer.code == 0 {
             Ok(DevicePtr::from_granule(answer.granule))
         } else {
@@ -132,14 +131,11 @@ unsafe impl DeviceAlloc for Gallatin {
 
     #[inline(always)]
     unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout) {
-        let lanes = arch::active();
-        // Before the metadata say that the block is free, what its owner wrote must be visible; the
-        // barrier brings what the team's lanes wrote before the leader's fence.
-        arch::warp_barrier(lanes);
-        arch::release();
+        let group = Group::here();
+        group.release();
         let request = self.request(layout);
-        let team = self.free_team(lanes, request, ptr);
-        if !ptr.is_null() & (arch::lane() == team.first()) {
+        let team = self.free_team(group, request, ptr);
+        if !ptr.is_null() & team.leads() {
             self.free_one(request, ptr.granule(), team.count());
         }
     }

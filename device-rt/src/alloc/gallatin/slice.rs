@@ -10,6 +10,7 @@ use super::state::{
     tag_for,
 };
 use super::{Gallatin, MOST_CLASSES};
+use crate::sync::{Claimed, Group, Requests, Team, Turn, in_rounds};
 use crate::{arch, thread};
 use warpheap_api::{AllocError, HeapMemory, least, select};
 
@@ -32,25 +33,6 @@ pub(super) struct Answer {
     pub code: u32,
 }
 
-/// What the leader of a team has for its lanes after a round.
-#[derive(Clone, Copy)]
-struct Part {
-    /// Granule of the first one.
-    base: u32,
-    /// How many, side by side.
-    count: u32,
-    /// Why there are none and will be none.
-    code: u32,
-}
-
-impl Part {
-    const NONE: Part = Part {
-        base: 0,
-        count: 0,
-        code: 0,
-    };
-}
-
 /// How far a team's search is.
 #[derive(Clone, Copy)]
 struct Search {
@@ -65,64 +47,78 @@ struct Search {
     ahead: bool,
 }
 
-impl Gallatin {
-    /// Serves the calling lane, together with the others that are here.
+/// What a lane asks for, how far the search of its team is, and what the lane got.
+///
+/// In [`Claimed`], `base` is the granule of the first slice, `share` says how many there are side by side, and
+/// `code` why there are none and will be none.
+#[derive(Clone, Copy)]
+struct Slices {
+    request: Request,
+    search: Search,
+    answer: Answer,
+}
+
+// A round serves lanes of a team, fails them all, or is one of those that the leader counts.
+impl<const FULL: bool> Requests<Gallatin, FULL> for Slices {
+    const MAY_BE_AHEAD: bool = true;
+
     #[inline(always)]
-    pub(super) fn serve(self, request: Request) -> Answer {
-        let lanes = arch::active();
-        let lane = arch::lane();
+    fn claim(&mut self, heap: Gallatin, wanted: u32) -> Claimed {
+        heap.round(self.request, wanted, &mut self.search)
+    }
+
+    #[inline(always)]
+    fn accept(&mut self, _heap: Gallatin, turn: Turn<FULL>, claimed: Claimed) -> bool {
+        let slice = self.request.kind == Kind::SLICE;
+        let size = select(slice, 1 << self.request.class, 0);
+        let served = turn.waits & (turn.rank < claimed.share);
+        let failed = turn.waits & !served & (claimed.code != 0);
+        let granule = claimed.base.wrapping_add(turn.rank * size);
+        self.answer.granule = select(served, granule, self.answer.granule);
+        self.answer.code = select(failed, claimed.code, self.answer.code);
+        !served & !failed
+    }
+
+    #[inline(always)]
+    fn is_ahead(&self) -> bool {
+        self.search.ahead
+    }
+}
+
+impl Gallatin {
+    /// Collective: serves the lanes of the group.
+    #[inline(always)]
+    pub(super) fn serve(self, group: Group, request: Request) -> Answer {
         let slice = request.kind == Kind::SLICE;
         let possible = request.kind != Kind::NONE;
-        let key = select(slice, request.class, u32::MAX - lane);
-        let team = arch::match_any(lanes, key);
-        let leader = team.first();
-        let mut search = Search {
-            fruitless: 0,
-            dry: false,
-            moves: Moves::NONE,
-            sweeps: 0,
-            rounds: 0,
-            ahead: false,
+        let key = select(slice, request.class, u32::MAX - arch::lane());
+        let team = Team::by_key(group, key);
+        let mut slices = Slices {
+            request,
+            search: Search {
+                fruitless: 0,
+                dry: false,
+                moves: Moves::NONE,
+                sweeps: 0,
+                rounds: 0,
+                ahead: false,
+            },
+            answer: Answer {
+                granule: 0,
+                code: select(possible, 0, AllocError::Unsupported.code()),
+            },
         };
-        let mut answer = Answer {
-            granule: 0,
-            code: select(possible, 0, AllocError::Unsupported.code()),
-        };
-        let size = select(slice, 1 << request.class, 0);
-        let mut pending = arch::ballot(lanes, possible);
-        let mut busy = pending;
-        // A round serves lanes of a team, fails them all, or is one of those that the leader counts.
-        while !busy.is_empty() {
-            let mine = pending.and(team);
-            let mut part = Part::NONE;
-            if (lane == leader) & (!mine.is_empty() | search.ahead) {
-                part = self.round(request, mine.count(), &mut search);
-            }
-            // The lanes parted; together again they shuffle faster.
-            arch::warp_barrier(lanes);
-            let base = arch::shuffle(lanes, part.base, leader);
-            let count = arch::shuffle(lanes, part.count, leader);
-            let code = arch::shuffle(lanes, part.code, leader);
-            let waits = pending.contains(lane);
-            let rank = mine.rank(lane);
-            let served = waits & (rank < count);
-            let failed = waits & !served & (code != 0);
-            answer.granule = select(served, base.wrapping_add(rank * size), answer.granule);
-            answer.code = select(failed, code, answer.code);
-            let goes_on = waits & !served & !failed;
-            pending = arch::ballot(lanes, goes_on);
-            busy = pending.or(arch::ballot(lanes, search.ahead));
-        }
-        answer
+        in_rounds(team, possible, self, &mut slices);
+        slices.answer
     }
 
     /// One round of a team that wants as many; of one that wants none any more, for lanes that come later.
     #[inline(always)]
-    fn round(self, request: Request, wanted: u32, search: &mut Search) -> Part {
+    fn round(self, request: Request, wanted: u32, search: &mut Search) -> Claimed {
         let (geometry, words) = (self.geometry, self.words);
         let class = request.class;
         let slice = request.kind == Kind::SLICE;
-        let mut part = Part::NONE;
+        let mut part = Claimed::NOTHING;
         let mut refund = Refund::NONE;
         let index = thread::index();
         let later = wanted == 0;
@@ -154,7 +150,7 @@ impl Gallatin {
                 let right = block_tag(taken) == tag_for(class);
                 let count = select(right, claimed.count, 0);
                 part.base = geometry.block_granule(block) + (block_count(taken) << class);
-                part.count = count;
+                part.share = count;
                 // The block went another way since it was in this buffer: what was claimed goes back.
                 refund = claimed;
                 refund.count = claimed.count - count;
@@ -176,14 +172,14 @@ impl Gallatin {
             search.fruitless += select(search.dry, STAYS, 1);
         }
         // A block for the buffer; without one if all buffers are busy; or for a whole request.
-        let fruitless = (part.count == 0) & (refund.count == 0);
+        let fruitless = (part.share == 0) & (refund.count == 0);
         let astray = slice & !search.dry & (visited >= buffers) & fruitless & !later;
         let whole = request.kind == Kind::WHOLE;
         let asks = held | (astray & !is_block(seen)) | (whole & !search.dry);
         if asks {
             let block = self.get_block(class, buffer, &mut search.moves);
             if block < LOST {
-                let first = select(part.count == 0, least(wanted, geometry.slices(class)), 0);
+                let first = select(part.share == 0, least(wanted, geometry.slices(class)), 0);
                 let back = select(whole, 0, none_back(number));
                 let tag = select(whole, WHOLE, tag_for(class));
                 self.set_block(block, back, pack(tag, select(whole, 0, first)));
@@ -196,7 +192,7 @@ impl Gallatin {
                 } else {
                     let count = select(whole, 1, first);
                     part.base = select(count != 0, geometry.block_granule(block), part.base);
-                    part.count = select(count != 0, count, part.count);
+                    part.share = select(count != 0, count, part.share);
                 }
             } else if held {
                 words.compare_exchange(at, mark, EMPTY);
@@ -208,13 +204,13 @@ impl Gallatin {
             let (granule, code) =
                 self.claim_segments(request.segments, request.align, &mut search.moves);
             part.base = granule;
-            part.count = (code == 0) as u32;
+            part.share = (code == 0) as u32;
             search.dry = code == AllocError::Exhausted.code();
             part.code = select(search.dry, 0, code);
         }
         // Dry, and no buffer of the class has anything: blocks of any class that nobody uses.
         let over =
-            search.dry & (part.count == 0) & (!slice | (search.fruitless >= buffers * STAYS));
+            search.dry & (part.share == 0) & (!slice | (search.fruitless >= buffers * STAYS));
         let end = select(over, geometry.buffers_before(geometry.classes()), 0);
         let mut next = 0;
         let mut found = 0;
@@ -244,12 +240,12 @@ impl Gallatin {
             search.fruitless = 0;
         }
         // The first slices of a block, and the launch goes on far behind them.
-        let opens = slice & (part.count != 0) & geometry.begins_block(part.base, class);
+        let opens = slice & (part.share != 0) & geometry.begins_block(part.base, class);
         let more = index.wrapping_add(AHEAD) < thread::count();
         search.ahead = !later & (search.ahead | (opens & more));
-        search.rounds += (part.count == 0) as u32;
+        search.rounds += (part.share == 0) as u32;
         let most = buffers * STAYS * (SWEEPS + 2) + ROUNDS;
-        let lost = (part.count == 0) & (part.code == 0) & (search.rounds > most);
+        let lost = (part.share == 0) & (part.code == 0) & (search.rounds > most);
         part.code = select(lost, AllocError::Contended.code(), part.code);
         part
     }

@@ -8,8 +8,8 @@
 use super::ScatterAlloc;
 use super::geometry::{CURSOR_STRIDE, CURSOR_WORD, CURSORS};
 use crate::arch;
-use crate::sync::hash;
-use warpheap_api::{HeapMemory, LaneMask, select};
+use crate::sync::{Group, Team, hash};
+use warpheap_api::{HeapMemory, select};
 
 /// The cursor of a heap.
 #[derive(Clone, Copy)]
@@ -74,16 +74,20 @@ impl ScatterAlloc {
         above == u32::MAX
     }
 
-    /// [`count_full`](Self::count_full) for the pages of all `lanes` that have `changed`, those of one
-    /// region together. Collective over `lanes`.
+    /// Collective: [`count_full`](Self::count_full) for the pages of all lanes that have `changed`, those of
+    /// one region together.
     #[inline(always)]
-    pub(super) fn count_together(self, lanes: LaneMask, page: u32, changed: bool, change: u32) {
-        if !arch::ballot(lanes, changed).is_empty() {
+    pub(super) fn count_together<const FULL: bool>(
+        self,
+        group: Group<FULL>,
+        page: u32,
+        changed: bool,
+        change: u32,
+    ) {
+        if group.any(changed) {
             let key = select(changed, self.geometry.region_word(page) as u32, 0);
-            let team = arch::match_any(lanes, key);
-            if changed & (arch::lane() == team.first())
-                && self.count_full(page, team.count().wrapping_mul(change))
-            {
+            let team = Team::by_key(group, key);
+            if changed & team.leads() && self.count_full(page, team.count().wrapping_mul(change)) {
                 self.reactivate(page);
             }
         }

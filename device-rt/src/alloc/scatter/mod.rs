@@ -44,12 +44,11 @@ pub(crate) use state::{MULTI_HEAD, chunk_of, count_of, is_multi};
 
 use super::fail;
 use crate::arch::{self, Words};
-use crate::bits::nth_set;
+use crate::sync::{Group, Team};
 use geometry::Geometry;
-use quick::Taken;
 use warpheap_api::{
-    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, LaneMask, Layout,
-    layout, select,
+    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, Layout, layout,
+    select,
 };
 
 /// Granules of the largest request: what handles reach, less room for additions not to wrap.
@@ -99,19 +98,25 @@ impl ScatterAlloc {
         (chunk <= self.geometry.page_granules()) & (align <= MOST_ALIGN)
     }
 
-    /// Lanes with the same chunk, alignment and start page search as one.
+    /// Collective: lanes with the same chunk, alignment and start page search as one.
     #[inline(always)]
-    fn team(self, lanes: LaneMask, small: bool, chunk: u32, align: u32) -> LaneMask {
+    fn team<const FULL: bool>(
+        self,
+        group: Group<FULL>,
+        small: bool,
+        chunk: u32,
+        align: u32,
+    ) -> Team<FULL> {
         let slot = self.geometry.slot(chunk, arch::thread_index());
         let key = chunk | align.trailing_zeros() << 11 | slot << 15;
-        arch::match_any(lanes, select(small, key, 0))
+        Team::by_key(group, select(small, key, 0))
     }
 }
 
 /// What the leader of a team has for its lanes.
 #[derive(Clone, Copy)]
 struct Part {
-    /// Granule of the first of 32 chunks; an error's code if there is none.
+    /// Granule of the first of 32 chunks.
     base: u32,
     /// Which of the 32 chunks.
     mask: u32,
@@ -156,31 +161,18 @@ unsafe impl DeviceAlloc for ScatterAlloc {
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let granules = layout::granules(layout);
         let align = layout::align_granules(layout);
-        let chunk = self.chunk_for(granules, align);
-        let small = self.is_small(chunk, align);
-        let lanes = arch::active();
-        let lane = arch::lane();
-        let chunk = select(small, chunk, 1);
-        let team = self.team(lanes, small, chunk, align);
-        let leader = team.first();
-        let mut taken = Taken::NONE;
-        if small & (lane == leader) {
-            taken = self.take_at_once(self.ask(chunk, align, team.count()));
-        }
-        self.count_together(lanes, taken.page, taken.filled, 1);
-        // What the one before did with a block happened before its free, which released. The
-        // leader's fence stands for the lanes that it meets at the barrier.
-        arch::acquire();
-        arch::warp_barrier(lanes);
-        let base = arch::shuffle(lanes, taken.part.base, leader);
-        let mask = arch::shuffle(lanes, taken.part.mask, leader);
-        let size = arch::shuffle(lanes, taken.part.chunk, leader);
-        let rank = team.rank(lane);
-        let granule = base.wrapping_add(nth_set(mask, rank).wrapping_mul(size));
-        let granule = select(rank < mask.count_ones(), granule, NONE);
-        let mut answer = Chunk { granule, code: 0 };
-        if !arch::ballot(lanes, granule == NONE).is_empty() {
-            answer = self.serve(lanes, granules, align, taken.page, taken.left, granule);
+        let group = Group::here();
+        let quick = if group.is_full() {
+            self.quick(group.full(), granules, align)
+        } else {
+            self.quick(group, granules, align)
+        };
+        let mut answer = Chunk {
+            granule: quick.granule,
+            code: 0,
+        };
+        if quick.rest {
+            answer = self.serve(group, granules, align, quick);
         }
         let block = DevicePtr::from_granule(answer.granule);
         // The handle tells, not the code, of which the quick way knows that it is zero: that would be
@@ -194,10 +186,10 @@ unsafe impl DeviceAlloc for ScatterAlloc {
 
     #[inline(always)]
     unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout) {
-        // Before the metadata say that the block is free, what its owner wrote must be visible.
-        arch::release();
+        let group = Group::here();
+        group.release();
         let small = self.chunk_of_layout(layout) <= self.geometry.page_granules();
-        self.free_chunks(small & !ptr.is_null(), ptr.granule());
+        self.free_chunks(group, small & !ptr.is_null(), ptr.granule());
         if !small & !ptr.is_null() {
             self.free_run(
                 self.geometry.page_of(ptr.granule()),

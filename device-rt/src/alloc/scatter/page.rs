@@ -3,9 +3,8 @@
 use super::search::{Ask, Held};
 use super::state::{FREE, chunk_of, count_of, is_multi, pack};
 use super::{Part, ScatterAlloc};
-use crate::arch;
 use crate::bits::{low_mask, take_from};
-use crate::sync::or_to_first;
+use crate::sync::{Group, Team};
 use warpheap_api::{HeapMemory, least, select};
 
 /// Attempts on one word of bits while others change it, before the next word is tried.
@@ -148,11 +147,9 @@ impl ScatterAlloc {
         select(many, second, self.geometry.bits_word(page) as u32) as usize
     }
 
-    /// Frees the chunks at these granules (§6.2), the ones of a word together.
+    /// Collective: frees the chunks at these granules (§6.2), the ones of a word together.
     #[inline(always)]
-    pub(super) fn free_chunks(self, small: bool, granule: u32) {
-        let lanes = arch::active();
-        let lane = arch::lane();
+    pub(super) fn free_chunks(self, group: Group, small: bool, granule: u32) {
         let mut page = 0;
         let mut seen = FREE;
         let mut chunk = 1;
@@ -172,12 +169,10 @@ impl ScatterAlloc {
             self.geometry.page_granule(page) + spot / 32,
             u32::MAX,
         );
-        let team = arch::match_any(lanes, key);
-        let mask = or_to_first(lanes, team, 1 << (spot & 31));
-        // Other lanes' writes to their blocks come before the leader's atomics.
-        arch::warp_barrier(lanes);
+        let team = Team::by_key(group, key);
+        let mask = team.union_to_leader(1 << (spot & 31));
         let mut opened = false;
-        if small & (lane == team.first()) {
+        if small & team.leads() {
             let many = spots > 32;
             let word = spot / 32;
             if spots > 1 {
@@ -192,7 +187,7 @@ impl ScatterAlloc {
             }
             opened = self.leave(page, seen, mask.count_ones());
         }
-        self.count_together(lanes, page, opened, u32::MAX);
+        self.count_together(group, page, opened, u32::MAX);
     }
 
     /// Takes from the count of a page that was in the state `seen`; true if it was full.

@@ -4,29 +4,43 @@
 
 use super::search::{Ask, Held};
 use super::state::{FREE, chunk_of, count_of, pack};
-use super::{Part, ScatterAlloc};
+use super::{NONE, Part, ScatterAlloc};
 use crate::arch;
-use crate::bits::{low_mask, take_from};
+use crate::bits::{low_mask, nth_set, take_from};
+use crate::sync::Group;
 use warpheap_api::{HeapMemory, select};
 
-/// In [`Taken::left`]: the chunks were not the team's to reserve, and their number has to be taken back.
+/// In [`Taken::left`] and [`Quick::left`]: the chunks were not the team's to reserve, and their number has to be taken back.
 pub(super) const UNDO: u32 = 1 << 31;
 
-/// What the quick way got.
+/// What the quick way came to, for one lane.
 #[derive(Clone, Copy)]
-pub(super) struct Taken {
-    /// Chunks.
-    pub(super) part: Part,
-    /// The page.
+pub(super) struct Quick {
+    /// The granule of the lane's block, or [`NONE`].
+    pub(super) granule: u32,
+    /// Of leaders: the page.
     pub(super) page: u32,
-    /// Chunks reserved there and not claimed; with [`UNDO`], to be given back.
+    /// Of leaders: chunks reserved there and not claimed; with [`UNDO`], to be given back.
     pub(super) left: u32,
+    /// Whether lanes of the group have no block yet: the same for all of them.
+    pub(super) rest: bool,
+}
+
+/// What a leader got the quick way.
+#[derive(Clone, Copy)]
+struct Taken {
+    /// Chunks.
+    part: Part,
+    /// The page.
+    page: u32,
+    /// Chunks reserved there and not claimed; with [`UNDO`], to be given back.
+    left: u32,
     /// Whether the page became full.
-    pub(super) filled: bool,
+    filled: bool,
 }
 
 impl Taken {
-    pub(super) const NONE: Taken = Taken {
+    const NONE: Taken = Taken {
         part: Part::NONE,
         page: 0,
         left: 0,
@@ -35,10 +49,42 @@ impl Taken {
 }
 
 impl ScatterAlloc {
+    /// Collective: serves all lanes that it can.
+    #[inline(always)]
+    pub(super) fn quick<const FULL: bool>(
+        self,
+        group: Group<FULL>,
+        granules: u32,
+        align: u32,
+    ) -> Quick {
+        let chunk = self.chunk_for(granules, align);
+        let small = self.is_small(chunk, align);
+        let chunk = select(small, chunk, 1);
+        let team = self.team(group, small, chunk, align);
+        let mut taken = Taken::NONE;
+        if small & team.leads() {
+            taken = self.take_at_once(self.ask(chunk, align, team.count()));
+        }
+        self.count_together(group, taken.page, taken.filled, 1);
+        group.acquire();
+        let base = team.broadcast(taken.part.base);
+        let mask = team.broadcast(taken.part.mask);
+        let size = team.broadcast(taken.part.chunk);
+        let rank = team.rank();
+        let granule = base.wrapping_add(nth_set(mask, rank).wrapping_mul(size));
+        let granule = select(rank < mask.count_ones(), granule, NONE);
+        Quick {
+            granule,
+            page: taken.page,
+            left: taken.left,
+            rest: group.any(granule == NONE),
+        }
+    }
+
     /// Reserves all chunks that were asked for on the start page, or none, and claims them as far as
     /// they lie in one word of bits.
     #[inline(always)]
-    pub(super) fn take_at_once(self, ask: Ask) -> Taken {
+    fn take_at_once(self, ask: Ask) -> Taken {
         let mut taken = Taken::NONE;
         taken.page = (ask.block << self.geometry.block_shift()) + ask.start;
         let at = self.geometry.state_word(taken.page);
