@@ -61,18 +61,24 @@ pub(crate) fn flags(krate: &DeviceCrate) -> impl Iterator<Item = &'static str> {
 /// Makes the paths of sources in an image those of the workspace, so that it is the same wherever it is
 /// compiled.
 fn without_places(krate: &DeviceCrate, toolchain: &Toolchain) -> Vec<String> {
-    let to = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
-    let library = toolchain.sysroot.join("lib/rustlib/src/rust/");
-    // Of those that fit a path, the last counts.
-    let mut flags = vec![to(&library, "rust/")];
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
-    flags.extend(home.map(|home| to(&home, "cargo")));
-    flags.push(to(
-        &krate.workspace_root().unwrap_or(krate.dir()).join(""),
-        "",
-    ));
+    let workspace = krate.workspace_root().unwrap_or(krate.dir());
+    // Of those that fit a path, the last counts.
+    let mut flags = remaps(&toolchain.sysroot.join("lib/rustlib/src/rust"), "rust/");
+    flags.extend(home.iter().flat_map(|home| remaps(home, "cargo/")));
+    flags.extend(remaps(workspace, ""));
     flags
+}
+
+/// Flags that name the files in a folder by `name` instead: by the path that is known here, and by the one that it
+/// really has, since compilers follow symbolic links at some places and not at others.
+fn remaps(folder: &Path, name: &str) -> Vec<String> {
+    let mut paths = vec![folder.to_path_buf()];
+    paths.extend(folder.canonicalize());
+    paths.dedup();
+    let flag = |path: PathBuf| format!("--remap-path-prefix={}={name}", path.join("").display());
+    paths.into_iter().map(flag).collect()
 }
 
 /// Compiles `krate` to PTX text. The same sources and toolchain give the same text wherever they lie.
@@ -209,7 +215,7 @@ fn code_of(line: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{unguarded_mask, with_own_lanes, with_registers, without_comments};
+    use super::{remaps, unguarded_mask, with_own_lanes, with_registers, without_comments};
 
     #[test]
     fn entries_with_a_mark_get_the_directive() {
@@ -225,6 +231,22 @@ mod tests {
         );
         let plain = text.replace(".maxnreg 32\n", "");
         assert_eq!(plain, without_comments(ptx));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_behind_a_symbolic_link_is_renamed_by_both_paths() {
+        let temp = tempfile::TempDir::new().unwrap();
+        let real = temp.path().canonicalize().unwrap().join("real");
+        let link = temp.path().join("link");
+        std::fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let flag =
+            |path: &std::path::Path| format!("--remap-path-prefix={}/=rust/", path.display());
+        assert_eq!(remaps(&link, "rust/"), [flag(&link), flag(&real)]);
+        assert_eq!(remaps(&real, "rust/"), [flag(&real)]);
+        let absent = temp.path().join("absent");
+        assert_eq!(remaps(&absent, "rust/"), [flag(&absent)]);
     }
 
     #[test]

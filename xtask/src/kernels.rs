@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> Result {
     for image in chosen {
         if args.check {
             match prebuilt::check(&folder, &image)? {
-                Ok(()) => {}
+                Ok(()) => complaints.extend(unguarded(&folder, &image)?),
                 Err(misses) => {
                     let name = image.image_name();
                     let miss = |(format, miss)| format!("{format} of {name}: {miss}");
@@ -111,6 +111,21 @@ pub fn run(args: &Args) -> Result {
         complaints.join("\n  "),
         folder.display()
     ))
+}
+
+/// A complaint if the finished PTX of an image takes a mask without the lane's own bit where it needs one.
+fn unguarded(folder: &Path, image: &DeviceCrate) -> Result<Option<String>> {
+    let (name, source) = (image.image_name(), image.source_hash()?);
+    let Ok(packed) = prebuilt::take(folder, &name, Format::Ptx, &source)? else {
+        return Ok(None);
+    };
+    let text = match unpack(&packed) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) => return Ok(Some(format!("PTX of {name}: it does not unpack: {error}"))),
+    };
+    Ok(warpheap_ptx::unguarded_mask(&text).map(|function| {
+        format!("PTX of {name}: `{function}` takes a mask without the lane's own bit")
+    }))
 }
 
 /// How many images are compiled at a time: a compiler takes one processor and up to 7 GB.
