@@ -1,11 +1,15 @@
 //! `cargo xtask bundle`: one folder with every program, for a machine with a GPU and without Rust.
+//!
+//! Each program holds the kernels that it needs, packed, and several hold the same. So the programs go into one archive,
+//! whose compressor looks back far enough to find them again.
 
 use crate::error::{Result, message};
 use crate::workspace::{self, ALL_BACKENDS, PROFILE};
 use crate::{cuda_stub, debian, sh};
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The largest a bundle may be.
 const LIMIT: u64 = 56 << 20;
@@ -22,6 +26,12 @@ const PACKAGES: [&str; 4] = [
 /// The programs of the suite that use a device. The others run in the emulator, which was done where they
 /// were compiled, and each holds all kernels once more.
 const SUITE: [&str; 2] = ["warpheap-tests.cuda", "warpheap-tests.vulkan"];
+
+/// The archive of all programs, which `run.sh` unpacks.
+const ARCHIVE: &str = "programs.tar.xz";
+
+/// How far the compressor looks back: over all programs.
+const LOOK_BACK: &str = "--lzma2=preset=4,dict=512MiB";
 
 /// The script that runs everything on the other machine.
 const RUN_SH: &str = include_str!("bundle/run.sh");
@@ -71,11 +81,19 @@ pub fn run(args: &Args) -> Result {
             // Copies are stripped; a profile that strips would compile everything once more.
             let to = out.join(folder).join(name);
             sh::quiet(Command::new("strip").arg("-o").arg(&to).arg(&file))?;
-            if folder == "tests" {
-                // Each holds the kernels once more, which pack to a tenth; run.sh unpacks one at a time.
-                sh::quiet(Command::new("gzip").arg("-9n").arg(&to))?;
-            }
         }
+    }
+    let packed: [&OsStr; 6] = [
+        "-C".as_ref(),
+        out.as_ref(),
+        "-cf".as_ref(),
+        "-".as_ref(),
+        "bin".as_ref(),
+        "tests".as_ref(),
+    ];
+    pack(&packed, &out.join(ARCHIVE))?;
+    for folder in ["bin", "tests"] {
+        sh::remove(&out.join(folder))?;
     }
 
     let files = sizes(&out)?;
@@ -147,6 +165,36 @@ fn package_name(id: &str) -> &str {
     match rest.split_once('@') {
         Some((name, _)) => name,
         None => place.rsplit('/').next().unwrap_or(place),
+    }
+}
+
+/// Makes an archive with what `tar` is told to put in.
+fn pack(tar: &[&OsStr], archive: &Path) -> Result {
+    let file = std::fs::File::create(archive).map_err(|e| sh::file("make", archive, e))?;
+    let mut tar = Command::new("tar")
+        .args(tar)
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|e| sh::file("start tar for", archive, e))?;
+    let Some(stream) = tar.stdout.take() else {
+        return message("tar has no output");
+    };
+    let mut xz = Command::new("xz");
+    xz.args([LOOK_BACK, "--stdout", "-"])
+        .stdin(stream)
+        .stdout(file);
+    let packed = xz
+        .status()
+        .map_err(|e| sh::file("start xz for", archive, e))?;
+    let read = tar
+        .wait()
+        .map_err(|e| sh::file("wait for tar for", archive, e))?;
+    match packed.success() && read.success() {
+        true => Ok(()),
+        false => message(format!(
+            "{}: tar ended with {read}, xz with {packed}",
+            archive.display()
+        )),
     }
 }
 
