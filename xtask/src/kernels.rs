@@ -25,6 +25,9 @@ pub struct Args {
     /// With --check: compile all of them again, to the end
     #[arg(long, requires = "check")]
     every: bool,
+    /// Only images of this format
+    #[arg(long, value_name = "FORMAT", value_parser = ["ptx", "spv"])]
+    only: Option<String>,
     /// Only these device crates, or of a crate with an image for each allocator only these images; without
     /// names all those whose sources have changed
     #[arg(value_name = "CRATE[.ALLOCATOR]")]
@@ -81,6 +84,9 @@ pub fn run(args: &Args) -> Result {
                 .iter()
                 .map(|&format| (image.clone(), format)),
         );
+    }
+    if let Some(only) = &args.only {
+        todo.retain(|(_, format)| format.extension() == only);
     }
     let mut jobs = Vec::new();
     for (krate, format) in todo {
