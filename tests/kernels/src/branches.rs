@@ -56,15 +56,13 @@ pub fn push_in_branches<A: DeviceAlloc>(
                 result = vector.push(heap, !element(lane, vector.len()));
             }
         } else {
-            // Two forward, one back.
+            // Three forward, one back.
+            let mut steps = 0;
             while result.is_ok() && vector.len() < length {
-                let k = vector.len();
-                result = vector.push(heap, element(lane, k) + 1);
-                if result.is_ok() && k + 1 < length {
-                    result = vector.push(heap, k);
-                    if result.is_ok() {
-                        vector.truncate(k + 1);
-                    }
+                result = vector.push(heap, element(lane, vector.len()) + 1);
+                steps += 1;
+                if steps % 3 == 0 {
+                    vector.truncate(vector.len() - 1);
                 }
             }
         }
