@@ -32,9 +32,7 @@ pub struct Step {
     pub ballot: [u32; 2],
     /// Those of them with the same key.
     pub matched: [u32; 2],
-    /// The lanes that are together in a branch; nothing outside it.
-    pub inside: [u32; 2],
-    /// Those of them that have a key, as voted there.
+    /// Those of the lanes in a branch that have a key, as voted there; nothing outside it.
     pub branch: [u32; 2],
     /// The value of the next lane of `active`, around.
     pub shuffled: u32,
@@ -108,10 +106,12 @@ pub fn selftest_divergence(counts: &[u32], steps: &mut [Step], summaries: &mut [
             let ballot = group.ballot(vote(me, step));
             let shuffled = group.shuffle(offer(me, step), next(active, lane));
             let matched = group.match_any(key(me, step));
-            let (mut inside, mut branch) = (LaneMask::EMPTY, LaneMask::EMPTY);
+            let inside = group.ballot(branches(me, step));
+            let mut branch = LaneMask::EMPTY;
             if branches(me, step) {
-                let group = Group::here();
-                inside = group.lanes();
+                // Not those that are here, which may be of different steps.
+                // SAFETY: exactly these lanes of the group come here in this step.
+                let group = unsafe { Group::of(inside) };
                 branch = group.ballot(key(me, step) != 0);
             }
             sum = sum.wrapping_add(shuffled);
@@ -121,7 +121,6 @@ pub fn selftest_divergence(counts: &[u32], steps: &mut [Step], summaries: &mut [
                     active: [active.lo, active.hi],
                     ballot: [ballot.lo, ballot.hi],
                     matched: [matched.lo, matched.hi],
-                    inside: [inside.lo, inside.hi],
                     branch: [branch.lo, branch.hi],
                     shuffled,
                     mark: STEP_MARK + step,
