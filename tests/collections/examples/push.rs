@@ -10,8 +10,7 @@ use warpheap_rt::device::*;
 /// Launches of which the shortest counts.
 const RUNS: usize = 5;
 
-/// Bytes of the pool for each lane, many more than its vectors take: lanes are alone in such kernels, and where an
-/// allocator has lanes wait for each other's chunks, as Ouroboros' page queues do, each opens chunks of its own.
+/// Bytes of the pool for each lane, many more than its vectors take.
 const EACH: u64 = 16 << 10;
 /// Bytes of the largest pool.
 const MOST: u64 = 16 << 30;

@@ -8,8 +8,7 @@ use warpheap_rt::device::*;
 /// Bytes of the largest vector: 16 numbers.
 const LARGEST: u32 = 64;
 
-/// Bytes of the pool for each lane: lanes are alone in such kernels, and those of Ouroboros' page queues open a chunk of
-/// 8 KiB for each size.
+/// Bytes of the pool for each lane: room for a chunk of 8 KiB for each size.
 const EACH: u64 = 32 << 10;
 
 fn pushes<A: HostAlloc + PushEntry + PushInEntry>(site: &Site, kernels: &Kernels, lanes: u32) {
