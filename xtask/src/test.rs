@@ -69,12 +69,23 @@ pub fn run(args: &Args) -> Result {
                 cargo(&["--doc", "--no-fail-fast"])
             });
         }
+        // What is passed on is meant for the workspace.
+        if args.rest.is_empty() {
+            steps.run("outside project", outside);
+        }
     }
     print!("{}", steps.table());
     match steps.failed() {
         0 => Ok(()),
         failed => message(format!("{failed} of {} steps failed", steps.done.len())),
     }
+}
+
+/// Tests the project of a user, which is outside the workspace, in the emulator.
+fn outside() -> Result {
+    let mut command = workspace::cargo();
+    command.current_dir(workspace::root().join("tests/outside"));
+    crate::sh::run(command.args(["test", "--locked", "--profile", PROFILE]))
 }
 
 /// Makes the machine ready: packages for Vulkan, the CUDA stub.

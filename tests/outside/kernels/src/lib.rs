@@ -1,0 +1,19 @@
+//! Kernels as a user of the library writes them: compiled to PTX, to SPIR-V, and for the host.
+//!
+//! | module | what its lanes do |
+//! |---|---|
+//! | [`branches`] | grow vectors of their own, in three branches |
+//! | [`trees`] | build search trees of boxes, without recursion |
+//! | [`exploration`] | explore a graph with a map and a queue, both shared by all |
+//! | [`blocks`] | malloc, calloc, realloc and free in a long kernel of many functions |
+//!
+//! What a lane has to come to is computed by functions that the host calls as well.
+#![cfg_attr(any(target_arch = "nvptx64", target_arch = "spirv"), no_std)]
+
+pub mod blocks;
+pub mod branches;
+pub mod exploration;
+mod numbers;
+pub mod trees;
+
+warpheap::device_module!();
