@@ -110,7 +110,10 @@ impl Manifest {
         let path = folder.join("manifest.json");
         let mut text = format!("{:#}", json!({ "form": FORM, "images": named }));
         text.push('\n');
-        fs::write(&path, text).map_err(BuildError::io("write", &path))
+        // In one step: a build beside this one may be reading it.
+        let new = folder.join("manifest.json.new");
+        fs::write(&new, text).map_err(BuildError::io("write", &new))?;
+        fs::rename(&new, &path).map_err(BuildError::io("replace", &path))
     }
 
     /// What the manifest holds for an image and format.

@@ -160,6 +160,8 @@ impl<T: HeapData> HeapChunkQueue<T> {
                 words.acquire();
                 count = take(words, word_of(node) + PUSHED, slots, team.count());
             }
+            // What the leader acquired is the members' too.
+            team.group().barrier();
             node = team.broadcast(node);
             count = team.broadcast(count);
             let index = count + team.rank();
@@ -199,6 +201,7 @@ impl<T: HeapData> HeapChunkQueue<T> {
                     words.compare_exchange(at + TAIL, node, next);
                 }
             }
+            team.group().barrier();
             let source = select(room, lane, late.leader());
             made = team.group().shuffle(made, source);
             failed = team.group().shuffle(failed, source);
@@ -264,6 +267,7 @@ impl<T: HeapData> HeapChunkQueue<T> {
                     words.compare_exchange(at + HEAD, node, next);
                 }
             }
+            team.group().barrier();
             node = team.broadcast(node);
             count = team.broadcast(count);
             taken = team.broadcast(taken);

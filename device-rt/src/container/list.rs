@@ -172,6 +172,8 @@ impl<T: HeapData> HeapList<T> {
                     count = take(words, word_of(head) + COUNT, capacity, team.count());
                 }
             }
+            // What the leader acquired is the members' too.
+            team.group().barrier();
             head = team.broadcast(head);
             capacity = team.broadcast(capacity);
             count = team.broadcast(count);
@@ -208,6 +210,7 @@ impl<T: HeapData> HeapList<T> {
                     Err(error) => failed = error.code(),
                 }
             }
+            team.group().barrier();
             let source = select(room, lane, late.leader());
             made = team.group().shuffle(made, source);
             failed = team.group().shuffle(failed, source);

@@ -135,6 +135,8 @@ impl<T: HeapData> HeapSharedVec<T> {
                 count = take(words, counter, capacity(log2, segment), team.count());
                 block = words.load(at + SEGMENTS + segment as usize);
             }
+            // What the leader acquired is the members' too.
+            team.group().barrier();
             segment = team.broadcast(segment);
             count = team.broadcast(count);
             block = team.broadcast(block);
@@ -162,6 +164,7 @@ impl<T: HeapData> HeapSharedVec<T> {
                 }
                 failed = select(room, 0, code);
             }
+            team.group().barrier();
             failed = team.group().shuffle(failed, select(room, lane, maker));
 
             if room {

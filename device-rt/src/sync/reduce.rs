@@ -15,7 +15,22 @@ pub struct PrefixSum {
 /// Collective: sums `value` (wrapping) over the lanes of the group.
 #[inline(always)]
 pub fn group_sum<const FULL: bool>(group: Group<FULL>, value: u32) -> PrefixSum {
-    sum_of(group, group.lanes(), value)
+    if !FULL {
+        return sum_of(group, group.lanes(), value);
+    }
+    // No gaps: the lane to look back to is known.
+    let lane = arch::lane();
+    let mut sum = value;
+    let mut reach = 1;
+    while reach < arch::warp_width() {
+        let before = group.shuffle(sum, lane - select(lane >= reach, reach, 0));
+        sum = sum.wrapping_add(select(lane >= reach, before, 0));
+        reach *= 2;
+    }
+    PrefixSum {
+        before: sum.wrapping_sub(value),
+        total: group.broadcast(sum),
+    }
 }
 
 /// Sums `value` (wrapping) over `members`. Each lane of the group takes part with the set that it belongs

@@ -189,12 +189,8 @@ unsafe impl DeviceAlloc for WarpHeap {
     unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout) {
         let ask = Ask::new(layout);
         let group = Group::here();
-        let large = if group.is_full() {
-            self.free_quick(group.full(), ask, ptr)
-        } else {
-            self.free_quick(group, ask, ptr)
-        };
-        if large {
+        // Not with constant masks for a full warp: nothing here is shorter with them.
+        if self.free_quick(group, ask, ptr) {
             self.free_large(group, ask, ptr);
         }
     }

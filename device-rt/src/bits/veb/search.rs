@@ -22,7 +22,7 @@ impl VebTree {
             let none = word == 0;
             found = select(!none & (level == 0), hit, NONE);
             // A scan goes on with the next leaf.
-            let aside = select(inside, i | 31, i - 1) + 1;
+            let aside = select(inside, i | 31, i.wrapping_sub(1)).wrapping_add(1);
             let next = select(scan, aside, (i >> 5) + 1);
             let above = select(scan & inside, level, select(scan, levels, level + 1));
             i = select(none, next, hit << 5);
