@@ -311,3 +311,31 @@ fn teams_that_wait_for_a_block_tie_up_none() {
         heap.run(&program, Failures::None);
     }
 }
+
+/// In lock step the same team is always the first to come to a new block and the same one the last: it finds
+/// the block spent, and the buffer in others' hands, each time. It is served all the same, and no lane is told
+/// of contention in a heap with so much room.
+#[test]
+fn whoever_always_comes_too_late_gets_a_block_for_itself() {
+    // One buffer, and blocks of half a warp.
+    let config = GallatinConfig {
+        segment_bytes: Some(128 << 10),
+        slices: Some(16),
+        largest_slice: Some(8 << 10),
+        buffers: Some(1),
+        least_buffers: Some(1),
+    };
+    for seed in 0..30 {
+        let width = 32;
+        let site = Site::explored(width, seed);
+        let lanes = 64 * width as usize;
+        let mut heap = TestHeap::<Gallatin>::new(&site, suite::ROOMY, lanes);
+        heap.pool = (site.device)
+            .reserve_with(suite::ROOMY, &config)
+            .expect("a heap");
+        heap.block_dim = width;
+        let ops = |lane| vec![malloc(lane, 1024), free(lane), malloc(lane, 1024)];
+        let program: Vec<_> = (0..lanes).map(ops).collect();
+        heap.run(&program, Failures::None);
+    }
+}

@@ -20,8 +20,11 @@ const LOOKS: u32 = 64;
 const STAYS: u32 = 2;
 /// Times that a team begins anew because it found unused blocks in buffers, or others moved memory.
 const SWEEPS: u32 = 16;
-/// Rounds of a team beyond a few for each buffer.
-const ROUNDS: u32 = 64;
+/// Vain rounds in a row after which a team gets a block for itself. A team that is slow beside others may come too
+/// late to each block in the buffers, and lose the buffer to a faster one each time it finds a block spent.
+const PATIENCE: u32 = 64;
+/// Vain rounds in a row beyond a few for each buffer, after which a team gives up.
+const ROUNDS: u32 = 2 * PATIENCE;
 /// As many lanes further on in the launch, a buffer is given a block ahead of time: about as many as the largest
 /// devices run at a time.
 const AHEAD: u32 = 1 << 18;
@@ -42,7 +45,8 @@ struct Search {
     dry: bool,
     moves: Moves,
     sweeps: u32,
-    rounds: u32,
+    /// Rounds in a row in which the team got nothing, whatever the reason.
+    vain: u32,
     /// The team took the first slices of a block, and has one round more: for the buffer of lanes that come later.
     ahead: bool,
 }
@@ -100,7 +104,7 @@ impl Gallatin {
                 dry: false,
                 moves: Moves::NONE,
                 sweeps: 0,
-                rounds: 0,
+                vain: 0,
                 ahead: false,
             },
             answer: Answer {
@@ -122,6 +126,7 @@ impl Gallatin {
         let mut refund = Refund::NONE;
         let index = thread::index();
         let later = wanted == 0;
+        let starves = slice & !search.dry & !later & (search.vain >= PATIENCE);
 
         let buffers = 1u32 << geometry.buffers_log(class);
         let visited = select(later, 0, search.fruitless / STAYS);
@@ -136,7 +141,7 @@ impl Gallatin {
         if slice {
             seen = words.load(at);
             let mut looks = 0;
-            let most = select(search.dry | later, 0, LOOKS);
+            let most = select(search.dry | later | starves, 0, LOOKS);
             while !is_block(seen) & (seen != EMPTY) & (looks < most) {
                 seen = words.load(at);
                 looks += 1;
@@ -171,11 +176,13 @@ impl Gallatin {
             }
             search.fruitless += select(search.dry, STAYS, 1);
         }
-        // A block for the buffer; without one if all buffers are busy; or for a whole request.
+        // A block for the buffer; without one if all buffers are busy; for the team itself; or for a whole
+        // request.
         let fruitless = (part.share == 0) & (refund.count == 0);
         let astray = slice & !search.dry & (visited >= buffers) & fruitless & !later;
         let whole = request.kind == Kind::WHOLE;
-        let asks = held | (astray & !is_block(seen)) | (whole & !search.dry);
+        let asks =
+            held | (astray & !is_block(seen)) | (starves & fruitless) | (whole & !search.dry);
         if asks {
             let block = self.get_block(class, buffer, &mut search.moves);
             if block < LOST {
@@ -183,13 +190,17 @@ impl Gallatin {
                 let back = select(whole, 0, none_back(number));
                 let tag = select(whole, WHOLE, tag_for(class));
                 self.set_block(block, back, pack(tag, select(whole, 0, first)));
-                // Who waited for another one to fill the buffer in vain does it instead.
+                // Who waited for another one to fill the buffer in vain does it instead. A block in a buffer is
+                // not replaced: it may have come back, with new slices that nobody else could come to.
                 let before = select(held, mark, seen);
-                if !whole && words.compare_exchange(at, before, holds(block)) != before {
-                    // That other one did. What nobody can come to goes back.
+                let fills = !whole & !is_block(before);
+                let filled = fills && words.compare_exchange(at, before, holds(block)) == before;
+                if !whole & !filled {
+                    // What nobody can come to goes back: all of it if the buffer has slices from that other one.
                     refund = self.drain(block, class);
-                    refund.count += first;
-                } else {
+                    refund.count += select(starves, 0, first);
+                }
+                if whole | filled | starves {
                     let count = select(whole, 1, first);
                     part.base = select(count != 0, geometry.block_granule(block), part.base);
                     part.share = select(count != 0, count, part.share);
@@ -243,9 +254,9 @@ impl Gallatin {
         let opens = slice & (part.share != 0) & geometry.begins_block(part.base, class);
         let more = index.wrapping_add(AHEAD) < thread::count();
         search.ahead = !later & (search.ahead | (opens & more));
-        search.rounds += (part.share == 0) as u32;
+        search.vain = select(part.share == 0, search.vain + !later as u32, 0);
         let most = buffers * STAYS * (SWEEPS + 2) + ROUNDS;
-        let lost = (part.share == 0) & (part.code == 0) & (search.rounds > most);
+        let lost = (part.code == 0) & (search.vain > most);
         part.code = select(lost, AllocError::Contended.code(), part.code);
         part
     }
