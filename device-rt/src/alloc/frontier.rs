@@ -13,15 +13,16 @@
 //!
 //! *The word does not wrap.* A lane's part of an addition is at most [`most_added`](Frontier::most_added)`(1)`: what
 //! is left of 32 bits behind the limit, over [`MOST_LANES`]. A group that found the word beyond adds nothing more
-//! until it saw it at or below the limit (or gave up after [`MOST_LOST`] looks). So of the additions that carried
+//! until it saw it at or below the limit (or gave up after [`MOST_LOOKS`] looks). So of the additions that carried
 //! the word to where it is, beyond the limit, no two have a lane in common.
 //!
 //! *No lane fails while there is room for it*, among as many lanes as that, each of which asks once. A lane fails as
 //! [`Exhausted`](AllocError::Exhausted) after a look at which its request did not fit. It fails as
 //! [`Contended`](AllocError::Contended) after so many rounds in which its group lost the word to others, and each
 //! time one of them had changed it: for a request that is at most an addition, a store that puts it back, and a
-//! compare-and-swap, and `MOST_LOST` is more than that for all of them. (Time in which the word is beyond the
-//! limit, and whoever puts it back does not run, is on account of that number as well.)
+//! compare-and-swap, and `MOST_LOST` is more than that for all of them. Only who sees the word beyond the limit
+//! [`MOST_LOOKS`] times in a row fails too: whoever is to put it back does not run, and may be a lane of the same
+//! warp, which would not run for as long as this one looks.
 
 use crate::arch::{self, Group, Words};
 use crate::sync::{group_sum, hash, last_lane};
@@ -36,6 +37,8 @@ const LANES_LOG: u32 = 20;
 const MOST_LANES: u32 = 1 << LANES_LOG;
 /// Rounds that a group loses to others before it gives up.
 const MOST_LOST: u32 = 4 * MOST_LANES;
+/// Looks in a row at a word beyond the limit after which a group gives up.
+const MOST_LOOKS: u32 = 512;
 /// Most units of one lane that enter the sum of a warp of 64 lanes without wrapping, with room left.
 const MOST_SUMMED: u32 = 1 << 25;
 
@@ -132,8 +135,9 @@ impl Frontier {
         let mut waits = waits;
         let mut pending = group.ballot(waits);
         let mut lost = 0;
+        let mut beyond = 0;
         // Every round serves a lane, or is one of those that are lost.
-        while !pending.is_empty() & (lost < MOST_LOST) {
+        while !pending.is_empty() & (lost < MOST_LOST) & (beyond < MOST_LOOKS) {
             let mut next = 0;
             if group.leads() {
                 back_off(lost);
@@ -143,6 +147,7 @@ impl Frontier {
             let seen = group.broadcast(next);
             // Beyond the limit it is about to be put back.
             let settled = seen <= self.limit;
+            beyond = select(settled, 0, beyond + 1);
             let next = least(seen, self.limit);
             let start = self.aligned(next, request.align);
             let fits =

@@ -156,7 +156,7 @@ fn a_lane_is_served_where_there_is_room() {
     bumps[bump::PARAM_LIMIT] = LIMIT;
     places[direct::PARAM_PLACES] = LIMIT;
     places[direct::PARAM_SHIFT] = 2;
-    for (others, left) in [(Others::Take, 20_000), (Others::Hesitate, 20_001)] {
+    for (others, left) in [(Others::Take, 20_000), (Others::Hesitate, MOST_LOOKS - 1)] {
         for units in [1, 50_000usize] {
             let got = meets::<Bump>(bumps, bump::WORD_NEXT, units * 16, others, left);
             assert!(got.is_ok_and(|got| got >= 1000), "{got:?}");
