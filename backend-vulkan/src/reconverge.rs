@@ -8,6 +8,10 @@
 //! | has `VK_KHR_shader_maximal_reconvergence` | every entry asks for it (`MaximallyReconvergesKHR`) |
 //! | is SwiftShader | it executes no lane by itself. The code of a block stands once, runs for all lanes of a subgroup at a time, and has a mask of those that count. The mask of a block behind a branch is the union of the masks of all edges that lead to it, and the code behind a loop runs when no lane is in the loop any more, with the union of those that left it: which is what maximal reconvergence asks for |
 //! | any other | they need not: each lane is a group of its own, by a specialization constant |
+//!
+//! What the extension does not give, device code does without: instructions in a block that only leaves a loop run as if
+//! lanes were still apart by their rounds, and an optimiser that knows nothing of the extension may move them behind the
+//! loop. So no group does anything together between the decision to leave a loop and its end.
 
 use crate::module::{HEADER_WORDS, instructions};
 use spirv::Op;
@@ -42,34 +46,47 @@ impl Reconvergence {
     }
 
     /// The module of one entry, as it is to be compiled on such a device.
-    pub(crate) fn of(self, words: &[u32]) -> Vec<u32> {
-        let asks = self == Reconvergence::Asked;
+    pub(crate) fn of(self, words: Vec<u32>) -> Vec<u32> {
+        if self != Reconvergence::Asked {
+            return words;
+        }
         let mut out = words[..HEADER_WORDS.min(words.len())].to_vec();
-        let mut last_entry = None;
+        let mut before = None;
         let mut entry = 0;
-        for instruction in instructions(words) {
-            let names_it = instruction.is(Op::Extension)
-                && instruction
-                    .operands
-                    .iter()
-                    .flat_map(|word| word.to_le_bytes())
-                    .take_while(|&byte| byte != 0)
-                    .eq(EXTENSION.bytes());
-            let is_entry = instruction.is(Op::EntryPoint);
-            // Entries, and nothing else, stand directly before the execution modes.
-            if !is_entry && last_entry.take().is_some() && asks {
-                out.extend(maximally_reconverges(entry));
+        for instruction in instructions(&words) {
+            // Capabilities come first, then extensions; entries come directly before execution modes.
+            match before {
+                Some(Op::Capability) if !instruction.is(Op::Capability) => out.extend(extension()),
+                Some(Op::EntryPoint) if !instruction.is(Op::EntryPoint) => {
+                    out.extend(maximally_reconverges(entry));
+                }
+                _ => {}
             }
-            if is_entry {
+            before = None;
+            if instruction.is(Op::Capability) {
+                before = Some(Op::Capability);
+            } else if instruction.is(Op::EntryPoint) {
+                before = Some(Op::EntryPoint);
                 entry = instruction.operands[1];
-                last_entry = Some(());
             }
-            if !names_it || asks {
-                out.extend_from_slice(&words[instruction.range.clone()]);
-            }
+            out.extend_from_slice(&words[instruction.range.clone()]);
         }
         out
     }
+}
+
+/// The instruction that names the extension.
+fn extension() -> Vec<u32> {
+    let mut bytes = EXTENSION.as_bytes().to_vec();
+    bytes.push(0);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    let name = bytes
+        .chunks_exact(4)
+        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+    let length = bytes.len() as u32 / 4 + 1;
+    std::iter::once(length << 16 | Op::Extension as u32)
+        .chain(name)
+        .collect()
 }
 
 /// The instruction that asks for it.
@@ -108,14 +125,14 @@ mod tests {
         let module = Module::parse(&warpheap_api::host::unpack(packed).unwrap()).unwrap();
         for entry in module.entries.iter().take(3) {
             let words = isolate(&module, entry, 64).unwrap();
-            assert_eq!(modes(&words), (1, 0), "{}", entry.name);
-            let asked = Reconvergence::Asked.of(&words);
+            assert_eq!(modes(&words), (0, 0), "{}", entry.name);
+            let asked = Reconvergence::Asked.of(words.clone());
             assert_eq!(modes(&asked), (1, 1));
             // Still a module, with the same entry.
             let bytes: Vec<u8> = asked.iter().flat_map(|word| word.to_le_bytes()).collect();
             assert_eq!(Module::parse(&bytes).unwrap().entries.len(), 1);
             for other in [Reconvergence::ByConstruction, Reconvergence::Unknown] {
-                assert_eq!(modes(&other.of(&words)), (0, 0));
+                assert_eq!(other.of(words.clone()), words);
             }
         }
     }

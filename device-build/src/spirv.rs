@@ -26,11 +26,9 @@ const FLAGS: [&str; 9] = [
     "-Zinline-mir=off",
     "-Zmir-enable-passes=-GVN",
     "-Zshare-generics=off",
-    // No Int64 and no Int8: some Vulkan devices have neither. The extension keeps the optimiser from moving code across
-    // the places where lanes meet; whoever loads a module asks for the execution mode, or takes the extension out.
+    // No Int64 and no Int8: some Vulkan devices have neither.
     "-Ctarget-feature=+GroupNonUniform,+GroupNonUniformVote,+GroupNonUniformArithmetic,\
-     +GroupNonUniformBallot,+GroupNonUniformShuffle,+VulkanMemoryModelDeviceScope,\
-     +ext:SPV_KHR_maximal_reconvergence",
+     +GroupNonUniformBallot,+GroupNonUniformShuffle,+VulkanMemoryModelDeviceScope",
 ];
 /// Flags for the device crate, in which `#[kernel]` makes entry points. It may name the feature itself.
 const CRATE_FLAGS: [&str; 4] = [

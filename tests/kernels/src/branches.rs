@@ -29,6 +29,74 @@ const fn element(lane: u32, k: u32) -> u32 {
     lane.wrapping_mul(0x9e37_79b1) ^ k
 }
 
+/// Pushes until the vector has `length` elements, in one of three ways: forward, forward with other elements, and
+/// three forward and one back.
+#[inline(always)]
+fn push_all<A: DeviceAlloc>(
+    heap: Heap<A>,
+    vector: &mut HeapVec<u32>,
+    lane: u32,
+    length: u32,
+    way: u32,
+) -> Result<(), AllocError> {
+    let mut result = Ok(());
+    let mut steps = 0;
+    while result.is_ok() && vector.len() < length {
+        let element = written(lane, vector.len(), way);
+        result = vector.push(heap, element);
+        steps += 1;
+        if way == 2 && result.is_ok() && steps % 3 == 0 {
+            vector.truncate(vector.len() - 1);
+        }
+    }
+    result
+}
+
+/// What a lane that goes this way writes as element `k`.
+#[inline(always)]
+const fn written(lane: u32, k: u32, way: u32) -> u32 {
+    let element = element(lane, k);
+    match way {
+        0 => element,
+        1 => !element,
+        _ => element.wrapping_add(1),
+    }
+}
+
+macro_rules! in_three_branches {
+    () => {
+        /// Each way is a branch of its own, with a call of its own where growing is a function.
+        #[inline(always)]
+        fn push_some_way<A: DeviceAlloc>(
+            heap: Heap<A>,
+            vector: &mut HeapVec<u32>,
+            lane: u32,
+            length: u32,
+        ) -> Result<(), AllocError> {
+            match lane % 3 {
+                0 => push_all(heap, vector, lane, length, 0),
+                1 => push_all(heap, vector, lane, length, 1),
+                _ => push_all(heap, vector, lane, length, 2),
+            }
+        }
+    };
+}
+
+warpheap_rt::__on_cuda! { in_three_branches! {} }
+warpheap_rt::__on_host! { in_three_branches! {} }
+warpheap_rt::__on_vulkan! {
+    /// Everything is in place there, and three times the code of a vector's growth takes compilers minutes.
+    #[inline(always)]
+    fn push_some_way<A: DeviceAlloc>(
+        heap: Heap<A>,
+        vector: &mut HeapVec<u32>,
+        lane: u32,
+        length: u32,
+    ) -> Result<(), AllocError> {
+        push_all(heap, vector, lane, length, lane % 3)
+    }
+}
+
 /// Each lane pushes to a vector of its own, in one of three ways. The vectors begin empty.
 ///
 /// # Errors
@@ -45,27 +113,7 @@ pub fn push_in_branches<A: DeviceAlloc>(
     if (lane as usize) < vectors.len() {
         let mut vector = vectors[lane as usize];
         let length = length(seed, lane, most);
-        if lane % 3 == 0 {
-            let mut k = 0;
-            while result.is_ok() && k < length {
-                result = vector.push(heap, element(lane, k));
-                k += 1;
-            }
-        } else if lane % 3 == 1 {
-            while result.is_ok() && vector.len() < length {
-                result = vector.push(heap, !element(lane, vector.len()));
-            }
-        } else {
-            // Three forward, one back.
-            let mut steps = 0;
-            while result.is_ok() && vector.len() < length {
-                result = vector.push(heap, element(lane, vector.len()) + 1);
-                steps += 1;
-                if steps % 3 == 0 {
-                    vector.truncate(vector.len() - 1);
-                }
-            }
-        }
+        result = push_some_way(heap, &mut vector, lane, length);
         vectors[lane as usize] = vector;
     }
     result
@@ -89,11 +137,7 @@ pub fn free_in_branches<A: DeviceAlloc>(
         let mut damaged = 0;
         let mut k = 0;
         while k < vector.len() {
-            let written = match lane % 3 {
-                0 => element(lane, k),
-                1 => !element(lane, k),
-                _ => element(lane, k) + 1,
-            };
+            let written = written(lane, k, lane % 3);
             damaged += (vector.get_or(heap, k, !written) != written) as u32;
             k += 1;
         }
