@@ -65,7 +65,7 @@ const HOME_SHIFT: u32 = 16;
 /// A block of which no slice is back, in a buffer.
 #[inline(always)]
 pub(crate) const fn none_back(buffer: u32) -> u32 {
-    (buffer + 1) << HOME_SHIFT
+    buffer.wrapping_add(1) << HOME_SHIFT
 }
 
 /// How many slices of a block are back.

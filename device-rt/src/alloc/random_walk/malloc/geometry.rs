@@ -111,7 +111,8 @@ impl Geometry {
     /// The granule at which a unit begins.
     #[inline(always)]
     pub(super) fn granule_of(self, unit: u32) -> u32 {
-        self.data + (unit << self.unit_shift())
+        // Also asked for of no unit, when nobody looks at the answer.
+        self.data.wrapping_add(unit << self.unit_shift())
     }
     /// The unit that holds a granule.
     #[inline(always)]

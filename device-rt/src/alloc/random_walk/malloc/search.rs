@@ -185,6 +185,11 @@ fn see(group: Group, rank: u32, free: u32, carried: u32) -> Seen {
     let whole = rank.wrapping_sub(group.lanes().rank(stop)).wrapping_sub(1);
     Seen {
         free,
-        before: select(stops.is_empty(), carried + rank * 32, tail + whole * 32),
+        // Of the two only the one that is chosen need make sense.
+        before: select(
+            stops.is_empty(),
+            carried.wrapping_add(rank * 32),
+            tail.wrapping_add(whole.wrapping_mul(32)),
+        ),
     }
 }
