@@ -210,7 +210,12 @@ fn words(statement: &str) -> impl Iterator<Item = &str> {
         .lines()
         .map(|line| line.split("//").next().unwrap_or_default())
         .flat_map(|line| line.split([' ', '\t', ',', '\r']))
-        .filter(|word| !word.is_empty() && !(word.starts_with("/*") && word.ends_with("*/")))
+        .filter(|word| !word.is_empty() && !is_comment(word))
+}
+
+/// Whether a word is a comment of its own.
+fn is_comment(word: &str) -> bool {
+    word.starts_with("/*") && word.ends_with("*/")
 }
 
 #[cfg(test)]
