@@ -238,7 +238,7 @@ pub fn groups(rounds: u32, members: u32, wrong: &[u32]) -> Verdict {
         (SUM, "a sum"),
     ];
     let lanes = wrong.iter().filter(|&&faults| faults != 0).count();
-    for (i, &faults) in wrong.iter().enumerate().filter(|(_, faults)| **faults != 0) {
+    if let Some((i, &faults)) = wrong.iter().enumerate().find(|(_, faults)| **faults != 0) {
         let what: Vec<&str> = names
             .iter()
             .filter(|(fault, _)| faults & fault != 0)
