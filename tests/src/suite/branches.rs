@@ -98,6 +98,9 @@ pub fn blocks<A: Subject>(site: &Site) {
             ..=1000 => roomy::<A>(2 * kept * lanes as usize),
             _ => MOST_BYTES.max(kept as u64 * lanes as u64 * 1024),
         };
+        if bytes > device.info().max_buffer_bytes {
+            continue;
+        }
         let pool = device.reserve::<A>(bytes).expect("the heap is made");
         let none = Held {
             granule: 0,
