@@ -139,8 +139,7 @@ impl Test<'_> {
         let wrong = self.zeros(lanes)?;
         self.kernels
             .selftest_groups(self.config, ROUNDS, &words, &wrong)?;
-        let members = words.to_vec()?[MEMBERS];
-        self.judge(expect::groups(ROUNDS, members, &wrong.to_vec()?))
+        self.judge(expect::groups(ROUNDS, &words.to_vec()?, &wrong.to_vec()?))
     }
 
     fn vectors(&self) -> Result<(), DeviceError> {

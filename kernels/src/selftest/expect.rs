@@ -229,8 +229,14 @@ pub fn claims(bitmap: &[u32], claimed: &[u32]) -> Verdict {
 }
 
 /// Whether groups that met in a function kept apart, and all calls were counted.
-pub fn groups(rounds: u32, members: u32, wrong: &[u32]) -> Verdict {
-    use super::groups::{BROADCAST, MATCH, SUM, VOTE, comes_first, comes_second, draw};
+pub fn groups(rounds: u32, words: &[u32], wrong: &[u32]) -> Verdict {
+    use super::groups::{BROADCAST, MATCH, MEMBERS, SUM, VOTE, comes_first, comes_second, draw};
+    if let Some(at) = words[..MEMBERS].iter().position(|&word| word != 0) {
+        return Err(format!(
+            "groups that meet in a function: word {at}, which nobody writes, changed"
+        ));
+    }
+    let members = words[MEMBERS];
     let names = [
         (VOTE, "a vote of all lanes"),
         (BROADCAST, "a broadcast"),
