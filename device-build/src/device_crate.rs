@@ -125,6 +125,11 @@ impl DeviceCrate {
         }
     }
 
+    /// Whether the image may have no kernels, and then is none: that of a crate all of whose kernels are one allocator's.
+    pub(crate) fn may_be_empty(&self) -> bool {
+        self.part == Part::Rest
+    }
+
     /// Whether a source that only the kernels for `allocators` use is used in this image.
     pub(crate) fn uses(&self, allocators: &[String]) -> bool {
         match self.part {

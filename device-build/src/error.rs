@@ -112,6 +112,15 @@ pub enum BuildError {
         log: String,
     },
 
+    /// The compiler succeeded, and the image has no kernels.
+    #[error("the {format} of `{krate}` has no entry point: does the crate hold a #[kernel]?")]
+    NoKernels {
+        /// The device crate.
+        krate: String,
+        /// The format.
+        format: Format,
+    },
+
     /// The compiler succeeded without leaving an image behind.
     #[error("compiling `{krate}` to {format} succeeded but left no image: {reason}")]
     NoArtifact {

@@ -142,7 +142,7 @@ pub fn build() {
 /// Writes the wanted images, packed, and [`MODULE_FILE`] into the output folder. The latter is one
 /// expression of type `(&str, &[(&str, Option<&[u8]>, Option<&[u8]>)])`: the crate's name and its images.
 /// Of each: which allocator's it is (empty for the image of an undivided crate and for that of the
-/// remaining kernels), PTX, SPIR-V; [`unpack`] gives their bytes.
+/// remaining kernels, if there are any), PTX, SPIR-V; [`unpack`] gives their bytes.
 ///
 /// # Errors
 /// An image can neither be taken from prebuilt code nor be compiled.
@@ -188,7 +188,14 @@ pub fn try_build(options: &Options) -> Result<Report, BuildError> {
                         .watch
                         .push(folder.join(prebuilt::file_name(&krate, format)));
                 }
-                let (packed, from) = image(options, &krate, format, &source, folder.as_ref())?;
+                let made = image(options, &krate, format, &source, folder.as_ref());
+                let (packed, from) = match made {
+                    Err(BuildError::NoKernels { .. }) if krate.may_be_empty() => {
+                        *text = "None".to_owned();
+                        continue;
+                    }
+                    made => made?,
+                };
                 let path = options.out_dir.join(prebuilt::file_name(&krate, format));
                 fs::write(&path, packed).map_err(BuildError::io("write", &path))?;
                 report.images.push((krate.image_name(), format, from));
@@ -197,6 +204,9 @@ pub fn try_build(options: &Options) -> Result<Report, BuildError> {
                     "Some(include_bytes!({:?}) as &[u8])",
                     path.display().to_string()
                 );
+            }
+            if embedded.iter().all(|text| text == "None") {
+                continue;
             }
             parts.push_str(&format!(
                 "({:?}, {}), ",

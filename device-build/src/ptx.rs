@@ -110,10 +110,9 @@ pub fn compile_ptx(krate: &DeviceCrate, toolchain: &Toolchain) -> Result<String,
         });
     }
     if !text.contains(".entry") {
-        return Err(BuildError::NoArtifact {
-            krate: krate.name().to_owned(),
+        return Err(BuildError::NoKernels {
+            krate: krate.image_name(),
             format: Format::Ptx,
-            reason: "the PTX has no entry point: does the crate hold a #[kernel]?".to_owned(),
         });
     }
     Ok(text)

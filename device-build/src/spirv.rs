@@ -203,9 +203,10 @@ fn compile(
     let json: serde_json::Value = serde_json::from_str(&text)
         .map_err(|e| BuildError::malformed(&summary, format!("not valid JSON: {e}")))?;
     if json["entry_points"].as_array().is_none_or(Vec::is_empty) {
-        return Err(no_artifact(
-            "the module has no entry point: does the crate hold a #[kernel]?".to_owned(),
-        ));
+        return Err(BuildError::NoKernels {
+            krate: krate.image_name(),
+            format: Format::Spirv,
+        });
     }
     let Some(module) = json["module"].as_str() else {
         return Err(no_artifact(format!(

@@ -28,13 +28,30 @@ pub const ONE_WAY_FENCES: ((u32, u32), i32) = ((9, 0), 12_080);
 
 /// The text with fences of one direction where they are marked, for devices of [`ONE_WAY_FENCES`] at least.
 pub fn with_one_way_fences(ptx: &str) -> Cow<'_, str> {
-    if !ptx.contains(RELEASE) && !ptx.contains(ACQUIRE) {
+    const MARKED: &str = "fence.acq_rel.gpu; /*";
+    let Some(first) = ptx.find(MARKED) else {
         return Cow::Borrowed(ptx);
+    };
+    // In one pass: modules are large, and programs wait for them.
+    let (head, mut rest) = ptx.split_at(first);
+    let mut text = raised(&raised(head, ".version ", "8.6"), ".target sm_", "90");
+    text.reserve(rest.len());
+    while let Some(at) = rest.find(MARKED) {
+        let (before, fence) = rest.split_at(at);
+        text.push_str(before);
+        rest = if let Some(rest) = fence.strip_prefix(RELEASE) {
+            text.push_str("fence.release.gpu;");
+            rest
+        } else if let Some(rest) = fence.strip_prefix(ACQUIRE) {
+            text.push_str("fence.acquire.gpu;");
+            rest
+        } else {
+            text.push_str(MARKED);
+            &fence[MARKED.len()..]
+        };
     }
-    let text = raised(ptx, ".version ", "8.6");
-    let text = raised(&text, ".target sm_", "90");
-    let text = text.replace(RELEASE, "fence.release.gpu;");
-    Cow::Owned(text.replace(ACQUIRE, "fence.acquire.gpu;"))
+    text.push_str(rest);
+    Cow::Owned(text)
 }
 
 /// The text with the number behind the first `directive` made at least `least`.
@@ -63,12 +80,14 @@ pub fn unguarded_mask(ptx: &str) -> Option<&str> {
     if !ptx.contains("activemask") {
         return None;
     }
-    let mut body = None;
+    let mut body: Option<Body<'_>> = None;
     let mut depth = 0u32;
     for statement in Statements(ptx) {
-        let words: Vec<&str> = words(statement.text).collect();
-        if let Some(body) = &mut body {
-            Body::read(body, &words);
+        if let Some(body) = &mut body
+            && body.cares(statement.text)
+        {
+            let words: Vec<&str> = words(statement.text).collect();
+            body.read(&words);
         }
         match statement.end {
             '{' if depth == 0 => {
@@ -121,6 +140,11 @@ impl<'a> Body<'a> {
             unguarded: false,
             wanted: Vec::new(),
         })
+    }
+
+    /// Whether a statement can matter: few do, and modules have a hundred thousand.
+    fn cares(&self, statement: &str) -> bool {
+        !self.wanted.is_empty() || statement.contains("activemask") || statement.contains("call")
     }
 
     fn read(&mut self, words: &[&'a str]) {
@@ -180,8 +204,11 @@ impl<'a> Iterator for Statements<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let bytes = self.0.as_bytes();
+        let special = |byte: &u8| matches!(byte, b'/' | b'"' | b'{' | b'}' | b';');
         let mut at = 0;
-        while at < bytes.len() {
+        // Special bytes are ASCII, so `at` is always at the start of a character.
+        while let Some(next) = bytes.get(at..)?.iter().position(special) {
+            at += next;
             let rest = &self.0[at..];
             at += match bytes[at] {
                 b'/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
@@ -193,12 +220,8 @@ impl<'a> Iterator for Statements<'a> {
                     let end = char::from(end);
                     return Some(Statement { text, end });
                 }
-                // The texts are ASCII but for strings and comments; any byte of a letter leads on.
                 _ => 1,
             };
-            while !self.0.is_char_boundary(at.min(self.0.len())) {
-                at += 1;
-            }
         }
         None
     }

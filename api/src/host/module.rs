@@ -165,8 +165,13 @@ impl Modules {
                 name => by_allocator.push((name, module(Some(image)))),
             }
         }
+        // A crate may have nothing but kernels of allocators.
+        let is_divided = !by_allocator.is_empty();
+        let is_there = rest.is_some();
         let rest = module(rest);
-        rest.id()?;
+        if is_there || !is_divided {
+            rest.id()?;
+        }
         Ok(Modules {
             by_allocator: by_allocator.into(),
             rest,

@@ -116,3 +116,13 @@ fn a_damaged_image_says_what_to_do() {
     );
     assert_eq!(loader.loaded.lock().unwrap().len(), 1);
 }
+
+#[test]
+fn a_crate_may_have_nothing_but_kernels_of_allocators() {
+    let images = images(vec![("Bump", Some(packed("bump ptx")), None)]);
+    let (device, loader) = device(BackendKind::Cuda);
+    let modules = Modules::new(&device, images).unwrap();
+    assert!(loader.loaded.lock().unwrap().is_empty());
+    modules.of("Bump").id().unwrap();
+    assert_eq!(loader.loaded.lock().unwrap().clone(), ["bump ptx"]);
+}
