@@ -2,7 +2,7 @@
 
 use crate::blocks::BlockTable;
 use crate::buffers::{MOST_BYTES, Memory, machine_bytes};
-use crate::job::{HeapPlace, Job};
+use crate::job::{Job, Place};
 use crate::{HostConfig, Mode, explore, panics, run};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -92,12 +92,12 @@ impl HostBackend {
     }
 
     /// Checks a launch: everything that is needed to run it, except where its report lies.
-    fn prepare(&self, memory: &Memory, launch: &Launch<'_>) -> Result<Vec<HeapPlace>, DeviceError> {
+    fn prepare(&self, memory: &Memory, launch: &Launch<'_>) -> Result<Vec<Place>, DeviceError> {
         let limits = &self.info;
         launch
             .config
             .check(launch.entry, limits.max_grid_dim, limits.max_block_dim)?;
-        let mut heaps = Vec::new();
+        let mut places = Vec::new();
         for (argument, arg) in launch.args.iter().enumerate() {
             let Some((buffer, offset, bytes)) = arg.binding() else {
                 continue;
@@ -119,22 +119,22 @@ impl HostBackend {
                      at whole words"
                 )));
             }
-            if let Arg::Heap(_) = arg {
-                heaps.push(HeapPlace {
-                    base,
-                    bytes,
-                    argument,
-                });
-            }
+            let is_heap = matches!(arg, Arg::Heap(_));
+            places.push(Place {
+                base: base + offset as usize,
+                bytes,
+                argument,
+                is_heap,
+            });
         }
-        Ok(heaps)
+        Ok(places)
     }
 
     fn job(
         &self,
         memory: &Memory,
         launch: &Launch<'_>,
-        heaps: Vec<HeapPlace>,
+        places: Vec<Place>,
         report: &[AtomicU32; REPORT_WORDS],
     ) -> Result<Job, DeviceError> {
         let address = |id: BufferId| memory.place(id.0).map_or(0, |(base, _)| base as u64);
@@ -142,7 +142,7 @@ impl HostBackend {
         let args = launch.arg_block(report.as_ptr().expose_provenance() as u64, address)?;
         let shape = (launch.config.grid_dim, launch.config.block_dim);
         let mut job = Job::new(launch.entry, launch.host, args, shape, &self.config);
-        job.heaps = heaps;
+        job.places = places;
         job.blocks = self.config.checks_blocks().then(|| self.blocks.clone());
         Ok(job)
     }
@@ -227,8 +227,8 @@ impl Backend for HostBackend {
         let reports: Vec<[AtomicU32; REPORT_WORDS]> =
             launches.iter().map(|_| Default::default()).collect();
         for (launch, report) in launches.iter().zip(&reports) {
-            let heaps = self.prepare(&memory, launch)?;
-            jobs.push(self.job(&memory, launch, heaps, report)?);
+            let places = self.prepare(&memory, launch)?;
+            jobs.push(self.job(&memory, launch, places, report)?);
         }
         let mut done = Vec::with_capacity(launches.len());
         for (job, report) in jobs.into_iter().zip(&reports) {

@@ -34,6 +34,8 @@ pub(crate) struct Op {
     pub value: u32,
     /// The lane to shuffle from.
     pub source: u32,
+    /// Whether it orders the accesses of its lanes in the model of memory.
+    pub orders: bool,
 }
 
 /// A set of lanes as one number.
@@ -53,7 +55,7 @@ pub(crate) fn narrow(mask: u64) -> LaneMask {
 
 /// The lanes of a set, in order.
 #[inline]
-pub(crate) fn lanes(mut mask: u64) -> impl Iterator<Item = u32> {
+pub(crate) fn lanes(mut mask: u64) -> impl Iterator<Item = u32> + Clone {
     std::iter::from_fn(move || {
         let lane = mask.trailing_zeros();
         (mask != 0).then(|| {

@@ -1,5 +1,6 @@
 //! How the emulator is set up: what can be chosen, and the environment variables that choose it.
 
+use crate::FenceSite;
 use std::time::Duration;
 use thiserror::Error;
 use warpheap_api::host::{BackendKind, DeviceError};
@@ -27,6 +28,11 @@ pub struct HostConfig {
     pub threads: usize,
     /// How lanes are scheduled. Default [`Mode::Run`].
     pub mode: Mode,
+    /// Explore mode: whether accesses go through a model of memory that is weaker than the CPU's, which lets old values
+    /// be seen and stops a launch at a data race. Default false.
+    pub races: bool,
+    /// With `races`: a fence or barrier that orders nothing, to see that it is missed. Default none.
+    pub left_out: Option<FenceSite>,
     /// Whether to check that live blocks of a heap do not overlap; `None` (the default) checks in
     /// explore mode alone, since the check serialises every malloc and free.
     pub check_blocks: Option<bool>,
@@ -53,6 +59,8 @@ impl Default for HostConfig {
             warp_width: 32,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             mode: Mode::Run,
+            races: false,
+            left_out: None,
             check_blocks: None,
             max_steps: 10_000_000,
             window: 64,
@@ -103,8 +111,9 @@ const THREADS: &str = "a number of threads from 1 to 1024";
 
 impl HostConfig {
     /// The default settings, changed by environment variables: `WARPHEAP_WARP_WIDTH` (1 to 64),
-    /// `WARPHEAP_THREADS` (1 to 1024), and `WARPHEAP_SEED`, which selects explore mode with that
-    /// seed.
+    /// `WARPHEAP_THREADS` (1 to 1024), `WARPHEAP_SEED`, which selects explore mode with that
+    /// seed, and `WARPHEAP_RACES` (1), which looks for data races, in explore mode with seed 1 if none is given. `WARPHEAP_LEFT_OUT` is
+    /// [`left_out`](Self::left_out).
     ///
     /// # Errors
     /// [`ConfigError::Variable`] that names the variable and says what would be possible.
@@ -141,6 +150,17 @@ impl HostConfig {
         }
         if let Some(seed) = number("WARPHEAP_SEED", u64::MAX, "a seed from 0 to 2^64 - 1")? {
             config.mode = Mode::Explore { seed };
+        }
+        config.races = at_least_one("WARPHEAP_RACES", 1, "1 to look for data races")?.is_some();
+        let name = "WARPHEAP_LEFT_OUT";
+        if let Some(value) = variable(name) {
+            let want = "a place as FILE:LINE:COLUMN:KIND, of kind release, acquire, barrier or block-barrier";
+            let place = value.parse();
+            config.left_out =
+                Some(place.map_err(|()| ConfigError::Variable { name, value, want })?);
+        }
+        if config.races && config.mode == Mode::Run {
+            config.mode = Mode::Explore { seed: 1 };
         }
         Ok(config)
     }
@@ -230,14 +250,25 @@ mod tests {
             ("WARPHEAP_THREADS", "0"),
             ("WARPHEAP_THREADS", "-1"),
             ("WARPHEAP_SEED", "0x10"),
+            ("WARPHEAP_RACES", "0"),
+            ("WARPHEAP_RACES", "yes"),
+            ("WARPHEAP_LEFT_OUT", "a.rs:1"),
         ] {
             let error = with(&[(name, value)]).expect_err(value).to_string();
             assert!(
                 error.starts_with(&format!("{name}={value} is not")),
                 "{error}"
             );
-            assert!(error.contains("give a "), "{error}");
+            assert!(error.contains("give "), "{error}");
         }
+    }
+
+    #[test]
+    fn races_are_looked_for_in_explore_mode() {
+        let config = with(&[("WARPHEAP_RACES", "1")]).expect("possible");
+        assert_eq!((config.races, config.mode), (true, Mode::Explore { seed: 1 }));
+        let config = with(&[("WARPHEAP_RACES", "1"), ("WARPHEAP_SEED", "9")]).expect("possible");
+        assert_eq!((config.races, config.mode), (true, Mode::Explore { seed: 9 }));
     }
 
     #[test]

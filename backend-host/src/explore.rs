@@ -4,8 +4,11 @@ use crate::HostConfig;
 use crate::describe::describe;
 use crate::job::Job;
 use crate::schedule::{Scheduler, Seat};
+use crate::model::{Model, Sites};
 use crate::team::{Alone, Team};
+use crate::warp::Explored;
 use crate::workgroup::Block;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -37,6 +40,7 @@ struct Explorer<'a> {
     /// The blocks that have begun and not ended.
     blocks: BTreeMap<u32, Rc<Block>>,
     scheduler: Rc<Scheduler>,
+    model: Option<Rc<RefCell<Model>>>,
     job: &'a Arc<Job>,
     _alone: Alone,
 }
@@ -51,12 +55,24 @@ impl<'a> Explorer<'a> {
         let count = job.warps().min(config.window as u64) as usize;
         let scheduler = Rc::new(Scheduler::new(seed, number, count, config.max_steps));
         let alone = Alone::new();
-        let team = |seat| Team::new(job, Some((scheduler.clone(), seat)));
+        let model = config.races.then(|| {
+            let sites = Sites::without(config.left_out.clone());
+            Rc::new(RefCell::new(Model::new(seed, number, sites)))
+        });
+        let team = |seat| {
+            let explored = Explored {
+                scheduler: scheduler.clone(),
+                seat,
+                model: model.clone(),
+            };
+            Team::new(job, Some(explored))
+        };
         Ok(Explorer {
             teams: (0..count).map(team).collect::<Result<_, _>>()?,
             seats: vec![Seat::default(); count],
             blocks: BTreeMap::new(),
             scheduler,
+            model,
             job,
             _alone: alone,
         })
@@ -110,7 +126,12 @@ impl<'a> Explorer<'a> {
     /// One more seat, with the next warp of the launch; whether that worked.
     fn add_seat(&mut self) -> bool {
         let seat = self.teams.len();
-        match Team::new(self.job, Some((self.scheduler.clone(), seat))) {
+        let explored = Explored {
+            scheduler: self.scheduler.clone(),
+            seat,
+            model: self.model.clone(),
+        };
+        match Team::new(self.job, Some(explored)) {
             Ok(team) => self.teams.push(team),
             Err(error) => {
                 self.job.no_stack(&error);

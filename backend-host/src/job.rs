@@ -8,15 +8,16 @@ use std::time::Duration;
 use warpheap_api::abi::ArgBlock;
 use warpheap_api::host::{BackendKind, DeviceError, HostEntry, KernelPanic};
 
-/// A heap among the arguments.
+/// Memory among the arguments: a heap or a slice.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct HeapPlace {
+pub(crate) struct Place {
     /// Its address.
     pub base: usize,
     /// Its size.
     pub bytes: u64,
     /// Index of the argument.
     pub argument: usize,
+    pub is_heap: bool,
 }
 
 /// One launch.
@@ -31,7 +32,7 @@ pub(crate) struct Job {
     pub processors: u32,
     pub stack_bytes: usize,
     pub watchdog: Duration,
-    pub heaps: Vec<HeapPlace>,
+    pub places: Vec<Place>,
     /// Where blocks are checked, if they are.
     pub blocks: Option<Arc<BlockTable>>,
     /// Ends every message: how to see the same again.
@@ -62,12 +63,45 @@ impl Job {
             processors: config.processors,
             stack_bytes: config.stack_bytes,
             watchdog: config.watchdog,
-            heaps: Vec::new(),
+            places: Vec::new(),
             blocks: None,
             replay: String::new(),
             next: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
             error: Mutex::new(None),
+        }
+    }
+
+    /// The heaps among the arguments.
+    pub(crate) fn heaps(&self) -> impl Iterator<Item = &Place> {
+        self.places.iter().filter(|place| place.is_heap)
+    }
+
+    /// The argument that has a word.
+    fn argument_of(&self, address: usize) -> Option<&Place> {
+        let inside = |place: &&Place| {
+            (place.base..place.base + place.bytes as usize).contains(&address)
+        };
+        self.places.iter().find(inside)
+    }
+
+    /// Bytes of the argument from this address on.
+    pub(crate) fn room_from(&self, address: usize) -> usize {
+        let place = self.argument_of(address);
+        place.map_or(0, |place| place.base + place.bytes as usize - address)
+    }
+
+    /// The word at this address, as messages name it.
+    pub(crate) fn place_of(&self, address: usize) -> String {
+        match self.argument_of(address) {
+            Some(place) => format!(
+                "word {} of the {} in argument {}",
+                (address - place.base) / 4,
+                if place.is_heap { "heap" } else { "slice" },
+                place.argument
+            ),
+            // No address: a replay is to say the same.
+            None => "a word of the launch report".into(),
         }
     }
 

@@ -20,6 +20,7 @@
 //! | `warp`, `simt`, `describe` | the state of a warp and how its lanes meet, what they call, how it is told |
 //! | `workgroup` | a block of lanes, what they do all together |
 //! | `team` | a warp with its fibers |
+//! | `model` | memory that is weaker than the CPU's, and races |
 //! | `run`, `explore`, `schedule` | the two modes, and the scheduler of the latter |
 //!
 //! ```
@@ -46,6 +47,7 @@ mod describe;
 mod explore;
 mod fiber;
 mod job;
+mod model;
 mod panics;
 mod run;
 mod schedule;
@@ -56,3 +58,4 @@ mod workgroup;
 
 pub use backend::{HostBackend, open};
 pub use config::{ConfigError, HostConfig, Mode};
+pub use model::{FenceKind, FenceSite};

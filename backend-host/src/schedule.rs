@@ -18,10 +18,10 @@ const STUBBORN_CHANGES: u32 = 8;
 
 /// A small generator of pseudo-random numbers. Ours, so that a seed means the same for ever.
 #[derive(Debug)]
-struct Random(Cell<u64>);
+pub(crate) struct Random(Cell<u64>);
 
 impl Random {
-    fn new(seed: u64, launch: u64) -> Self {
+    pub(crate) fn new(seed: u64, launch: u64) -> Self {
         let random = Random(Cell::new(seed));
         // Launches of a seed differ, and neighbouring seeds have nothing in common.
         random
@@ -41,7 +41,7 @@ impl Random {
     }
 
     /// A number less than `bound`, which is not 0.
-    fn below(&self, bound: u32) -> u32 {
+    pub(crate) fn below(&self, bound: u32) -> u32 {
         (((self.next() >> 32) * bound as u64) >> 32) as u32
     }
 

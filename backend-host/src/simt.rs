@@ -1,12 +1,13 @@
 //! What lanes call: collective operations, scheduling points, checks of memory.
 
 use crate::collective::{Kind, Op, narrow, wide};
-use crate::warp::Warp;
+use crate::model::{Model, Race};
+use crate::warp::{Explored, Warp};
 use crate::workgroup::BlockOp;
-use std::panic::Location;
+use std::cell::RefCell;
 use std::thread::panicking;
 use warpheap_api::LaneMask;
-use warpheap_rt::arch::simt::{LaneInfo, Simt};
+use warpheap_rt::arch::simt::{Access, Fence, LaneInfo, Simt, Site};
 
 // A lane that is being unwound may call these from a `Drop`. It gets the answers of a lane that is
 // alone and is never suspended: the count of panics belongs to the OS thread, and other lanes on
@@ -23,7 +24,10 @@ impl Warp {
             self.fail(Some(lane), &wrong);
             self.cancel();
         }
-        let Some((scheduler, seat)) = &self.explored else {
+        let Some(Explored {
+            scheduler, seat, ..
+        }) = &self.explored
+        else {
             self.tick(lane);
             if op.mask == 1 << lane {
                 return op.alone(lane);
@@ -58,20 +62,29 @@ impl Warp {
     }
 
     /// One lane's part in a collective operation of its block: what a broadcast gives.
-    fn of_block(&self, lane: u32, op: BlockOp, value: u32) -> u32 {
+    fn of_block(&self, lane: u32, op: BlockOp, value: u32, site: Site) -> u32 {
         if panicking() {
             return value;
         }
         if self.explored.is_none() {
             self.tick(lane);
         }
-        if let Err(wrong) = self.arrive_block(lane, op, value) {
+        let block = self.block_index();
+        let last = self.arrive_block(lane, op, value).unwrap_or_else(|wrong| {
             self.fail_block(&wrong);
-            self.cancel();
-        }
+            self.cancel()
+        });
+        let comes = |model: &RefCell<Model>| {
+            let mut model = model.borrow_mut();
+            model.comes_to_block(self.who(lane), block, site, last)
+        };
+        let orders = self.model().is_some_and(comes);
         // In explore mode also if the operation is complete: any lane may be the first to run on.
         if self.explored.is_some() || self.runnable() >> lane & 1 == 0 {
             self.suspend(lane);
+        }
+        if orders && let Some(model) = self.model() {
+            model.borrow_mut().leaves_block(self.who(lane), block);
         }
         self.block().answer()
     }
@@ -83,9 +96,39 @@ impl Warp {
         self.cancel()
     }
 
+    /// Stops the launch for a race that this lane's access is part of.
+    #[cold]
+    fn race(&self, lane: u32, race: &Race) -> ! {
+        let place = self.job.place_of(race.address);
+        self.stop(lane, &race.message(&place))
+    }
+
+    /// Tells the model of memory that a block has become this lane's, or is no more.
+    fn change_owner(
+        &self,
+        lane: u32,
+        base: usize,
+        offset: u64,
+        bytes: u64,
+        handed_out: bool,
+        site: Site,
+    ) {
+        let Some(model) = self.model().filter(|_| !panicking()) else {
+            return;
+        };
+        // What lies outside is another check's.
+        let room = self.job.room_from(base + offset as usize);
+        let block = base + offset as usize..base + offset as usize + (bytes as usize).min(room);
+        let who = self.who(lane);
+        let changed = model.borrow_mut().change_owner(who, block, handed_out, site);
+        if let Err(race) = changed {
+            self.race(lane, &race);
+        }
+    }
+
     /// The heap at this address, as messages name it.
     fn heap_name(&self, base: usize) -> String {
-        let known = self.job.heaps.iter().find(|heap| heap.base == base);
+        let known = self.job.heaps().find(|heap| heap.base == base);
         match known {
             // No address: a replay is to say the same.
             Some(heap) => format!("the heap in argument {}", heap.argument),
@@ -95,7 +138,7 @@ impl Warp {
 }
 
 impl Simt for Warp {
-    fn active(&self, info: &LaneInfo, site: &'static Location<'static>) -> LaneMask {
+    fn active(&self, info: &LaneInfo, site: Site) -> LaneMask {
         let lane = info.lane;
         if panicking() {
             return LaneMask::only(lane);
@@ -119,6 +162,7 @@ impl Simt for Warp {
             mask: wide(mask),
             value,
             source: 0,
+            orders: false,
         };
         narrow(self.collective(info.lane, op))
     }
@@ -129,6 +173,7 @@ impl Simt for Warp {
             mask: wide(mask),
             value: vote as u32,
             source: 0,
+            orders: false,
         };
         narrow(self.collective(info.lane, op))
     }
@@ -139,26 +184,31 @@ impl Simt for Warp {
             mask: wide(mask),
             value,
             source,
+            orders: false,
         };
         self.collective(info.lane, op) as u32
     }
 
-    fn barrier(&self, info: &LaneInfo, mask: LaneMask) {
+    fn barrier(&self, info: &LaneInfo, mask: LaneMask, site: Site) {
+        let mask = wide(mask);
+        let alone = mask == 1 << info.lane;
+        let orders = |model: &RefCell<Model>| !alone && model.borrow_mut().orders(site);
         let op = Op {
             kind: Kind::Barrier,
-            mask: wide(mask),
+            mask,
             value: 0,
             source: 0,
+            orders: self.model().is_some_and(orders),
         };
         self.collective(info.lane, op);
     }
 
-    fn block_barrier(&self, info: &LaneInfo) {
-        self.of_block(info.lane, BlockOp::Barrier, 0);
+    fn block_barrier(&self, info: &LaneInfo, site: Site) {
+        self.of_block(info.lane, BlockOp::Barrier, 0, site);
     }
 
-    fn block_broadcast(&self, info: &LaneInfo, value: u32, source: u32) -> u32 {
-        self.of_block(info.lane, BlockOp::Broadcast { source }, value)
+    fn block_broadcast(&self, info: &LaneInfo, value: u32, source: u32, site: Site) -> u32 {
+        self.of_block(info.lane, BlockOp::Broadcast { source }, value, site)
     }
 
     fn schedule(&self, info: &LaneInfo) {
@@ -169,11 +219,29 @@ impl Simt for Warp {
                     self.tick(info.lane);
                 }
             }
-            Some((scheduler, seat)) => {
+            Some(Explored {
+                scheduler, seat, ..
+            }) => {
                 if !panicking() && !scheduler.stays(*seat, info.lane) {
                     self.suspend(info.lane);
                 }
             }
+        }
+    }
+
+    unsafe fn access(&self, info: &LaneInfo, word: *mut u32, access: Access, site: Site) -> u32 {
+        let Some(model) = self.model().filter(|_| !panicking()) else {
+            // SAFETY: the caller's promise.
+            return unsafe { unwatched(word, access) };
+        };
+        // SAFETY: the caller's promise; lanes take turns.
+        let made = unsafe { model.borrow_mut().access(self.who(info.lane), word, access, site) };
+        made.unwrap_or_else(|race| self.race(info.lane, &race))
+    }
+
+    fn fence(&self, info: &LaneInfo, fence: Fence, site: Site) {
+        if let Some(model) = self.model() {
+            model.borrow_mut().fence(self.who(info.lane), fence, site);
         }
     }
 
@@ -185,11 +253,12 @@ impl Simt for Warp {
         )
     }
 
-    fn on_malloc(&self, info: &LaneInfo, base: usize, offset: u64, bytes: u64) {
+    fn on_malloc(&self, info: &LaneInfo, base: usize, offset: u64, bytes: u64, site: Site) {
+        self.change_owner(info.lane, base, offset, bytes, true, site);
         let Some(blocks) = &self.job.blocks else {
             return;
         };
-        let room = self.job.heaps.iter().find(|heap| heap.base == base);
+        let room = self.job.heaps().find(|heap| heap.base == base);
         let room = room.map(|heap| heap.bytes);
         if let Err(bad) = blocks.insert(base, room, offset, bytes)
             && !panicking()
@@ -210,7 +279,8 @@ impl Simt for Warp {
         }
     }
 
-    fn on_free(&self, info: &LaneInfo, base: usize, offset: u64, bytes: u64) {
+    fn on_free(&self, info: &LaneInfo, base: usize, offset: u64, bytes: u64, site: Site) {
+        self.change_owner(info.lane, base, offset, bytes, false, site);
         let Some(blocks) = &self.job.blocks else {
             return;
         };
@@ -225,5 +295,24 @@ impl Simt for Warp {
                 ),
             );
         }
+    }
+}
+
+/// An access that the model does not see.
+///
+/// # Safety
+/// The word is valid.
+unsafe fn unwatched(word: *mut u32, access: Access) -> u32 {
+    // SAFETY: the caller's promise. One thread runs all lanes.
+    unsafe {
+        let old = word.read();
+        match access {
+            Access::Read | Access::Load => {}
+            Access::Write(value) | Access::Store(value) => word.write(value),
+            Access::Change(change, value) => word.write(change.of(old, value)),
+            Access::CompareExchange { current, new } if current == old => word.write(new),
+            Access::CompareExchange { .. } => {}
+        }
+        old
     }
 }

@@ -2,9 +2,7 @@
 
 use crate::fiber::{Fiber, Resume};
 use crate::job::Job;
-use crate::schedule::Scheduler;
-use crate::warp::Warp;
-use std::rc::Rc;
+use crate::warp::{Explored, Warp};
 use std::sync::Arc;
 use warpheap_rt::arch::simt::{LaneSlot, set_current};
 
@@ -22,7 +20,7 @@ impl Team {
     /// The system's answer when there is no memory for a stack.
     pub(crate) fn new(
         job: &Arc<Job>,
-        explored: Option<(Rc<Scheduler>, usize)>,
+        explored: Option<Explored>,
     ) -> std::io::Result<Self> {
         let warp = Warp::new(job, explored);
         let address: *const Warp = &*warp;

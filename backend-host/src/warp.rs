@@ -7,6 +7,7 @@ use crate::describe::describe;
 use crate::fiber::{Resume, Suspender};
 use crate::job::Job;
 use crate::panics;
+use crate::model::Model;
 use crate::schedule::Scheduler;
 use crate::workgroup::{Block, BlockOp};
 use std::cell::{Cell, RefCell, UnsafeCell};
@@ -40,14 +41,24 @@ struct Lane {
     suspender: Cell<*const Suspender>,
 }
 
+/// What a warp needs in explore mode.
+#[derive(Clone)]
+pub(crate) struct Explored {
+    pub scheduler: Rc<Scheduler>,
+    /// The warp's index there.
+    pub seat: usize,
+    /// The model of memory, if accesses go through it.
+    pub model: Option<Rc<RefCell<Model>>>,
+}
+
 /// A warp in a seat: it is used for one warp of the launch after another.
 ///
 /// Every lane that is present is in exactly one of `runnable`, `at_active`, `at_op`, `at_block`,
 /// `ended`.
 pub(crate) struct Warp {
     pub(crate) job: Arc<Job>,
-    /// The scheduler of explore mode, and the warp's index there; none in run mode.
-    pub(crate) explored: Option<(Rc<Scheduler>, usize)>,
+    /// None in run mode.
+    pub(crate) explored: Option<Explored>,
     number: Cell<u64>,
     block: RefCell<Rc<Block>>,
     present: Cell<u64>,
@@ -76,8 +87,10 @@ const WATCH_EVERY: u32 = 1024;
 
 impl Warp {
     /// A warp for the launch, not yet seated. It stays where it is: its lanes know its address.
-    pub(crate) fn new(job: &Arc<Job>, explored: Option<(Rc<Scheduler>, usize)>) -> Box<Self> {
+    pub(crate) fn new(job: &Arc<Job>, explored: Option<Explored>) -> Box<Self> {
         let schedules = true;
+        let model = explored.as_ref().and_then(|at| at.model.as_ref());
+        let models_memory = model.is_some();
         let slot = |lane| LaneSlot {
             info: LaneInfo {
                 grid_dim: job.grid_dim,
@@ -89,7 +102,8 @@ impl Warp {
                 processor: 0,
             },
             schedules,
-            tracks_blocks: job.blocks.is_some(),
+            tracks_blocks: job.blocks.is_some() || models_memory,
+            models_memory,
             simt: ptr::null::<Warp>() as *const dyn Simt,
         };
         let mut warp = Box::new(Warp {
@@ -150,6 +164,23 @@ impl Warp {
             info.thread = first + index as u32;
             info.processor = block % job.processors;
         }
+        if let Some(model) = self.model() {
+            let mut model = model.borrow_mut();
+            for lane in 0..count {
+                model.begin(self.who(lane), block, first + lane);
+            }
+        }
+    }
+
+    /// The model of memory, if accesses go through it.
+    pub(crate) fn model(&self) -> Option<&RefCell<Model>> {
+        self.explored.as_ref()?.model.as_deref()
+    }
+
+    /// A lane's index in the model.
+    pub(crate) fn who(&self, lane: u32) -> u32 {
+        let seat = self.explored.as_ref().map_or(0, |at| at.seat);
+        seat as u32 * self.job.width + lane
     }
 
     /// The slot that device code runs with as `lane`.
@@ -223,8 +254,8 @@ impl Warp {
                 if let Err(wrong) = self.block.borrow().end(self.thread(lane)) {
                     self.fail_block(&wrong);
                 }
-                if let Some((scheduler, _)) = &self.explored {
-                    scheduler.lane_ended();
+                if let Some(at) = &self.explored {
+                    at.scheduler.lane_ended();
                 }
             }
             Err(payload) if payload.is::<Cancelled>() => {}

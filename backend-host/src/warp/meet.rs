@@ -32,6 +32,12 @@ impl Warp {
             _ => op,
         };
         if op.mask & !waiting == 0 && lanes(op.mask).all(|lane| call(lane).meets(&op)) {
+            if op.orders
+                && let Some(model) = self.model()
+            {
+                let members = lanes(op.mask).map(|lane| self.who(lane));
+                model.borrow_mut().barrier(members);
+            }
             op.answer(call, |lane, answer| {
                 self.lanes[lane as usize].answer.set(answer);
             });
@@ -41,11 +47,11 @@ impl Warp {
     }
 
     /// Makes `lane` wait at a collective operation of the block; if it is the last one of the block,
-    /// all of this warp can run, and `wake_block` wakes the other warps.
+    /// all of this warp can run, and `wake_block` wakes the other warps. Whether it is.
     ///
     /// # Errors
     /// What is wrong, if the operation can never complete.
-    pub(crate) fn arrive_block(&self, lane: u32, op: BlockOp, value: u32) -> Result<(), String> {
+    pub(crate) fn arrive_block(&self, lane: u32, op: BlockOp, value: u32) -> Result<bool, String> {
         let block = self.block.borrow();
         let rounds = block.rounds();
         let complete = block.arrive(self.thread(lane), op, value)?;
@@ -57,7 +63,7 @@ impl Warp {
         if complete {
             self.wake_block();
         }
-        Ok(())
+        Ok(complete)
     }
 
     /// Lets the lanes that wait for their block continue if the operation is complete; whether there

@@ -10,7 +10,7 @@ pub use words::{AtomicWord, Words};
 
 use core::panic::Location;
 use core::sync::atomic::{Ordering, fence};
-use simt::{LaneInfo, current};
+use simt::{Fence, LaneInfo, current};
 use std::sync::OnceLock;
 use std::time::Instant;
 use warpheap_api::LaneMask;
@@ -117,49 +117,63 @@ pub fn match_any(mask: LaneMask, value: u32) -> LaneMask {
 
 /// Waits until all lanes of `mask` are here.
 #[inline(always)]
+#[track_caller]
 pub fn warp_barrier(mask: LaneMask) {
     if let Some(slot) = current() {
-        slot.simt().barrier(&slot.info, mask);
+        slot.simt().barrier(&slot.info, mask, Location::caller());
     }
 }
 
 /// Waits until all lanes of the block are here; orders their memory accesses among themselves.
 #[inline(always)]
+#[track_caller]
 pub fn block_barrier() {
     if let Some(slot) = current() {
-        slot.simt().block_barrier(&slot.info);
+        slot.simt().block_barrier(&slot.info, Location::caller());
     }
 }
 
 /// The `value` of the lane with index `source` in the block; all lanes of the block give the same
 /// `source`.
 #[inline(always)]
+#[track_caller]
 pub fn block_broadcast(value: u32, source: u32) -> u32 {
     match current() {
-        Some(slot) => slot.simt().block_broadcast(&slot.info, value, source),
+        Some(slot) => {
+            let site = Location::caller();
+            slot.simt()
+                .block_broadcast(&slot.info, value, source, site)
+        }
         None => value,
-    }
-}
-
-#[inline(always)]
-fn schedule() {
-    if let Some(slot) = current()
-        && slot.schedules
-    {
-        slot.simt().schedule(&slot.info);
     }
 }
 
 /// Release fence at device scope.
 #[inline(always)]
+#[track_caller]
 pub fn release() {
-    schedule();
+    if let Some(slot) = current() {
+        if slot.schedules {
+            slot.simt().schedule(&slot.info);
+        }
+        if slot.models_memory {
+            let site = Location::caller();
+            slot.simt().fence(&slot.info, Fence::Release, site);
+        }
+    }
     fence(Ordering::Release);
 }
 
 /// Acquire fence at device scope.
 #[inline(always)]
+#[track_caller]
 pub fn acquire() {
+    if let Some(slot) = current()
+        && slot.models_memory
+    {
+        let site = Location::caller();
+        slot.simt().fence(&slot.info, Fence::Acquire, site);
+    }
     fence(Ordering::Acquire);
 }
 

@@ -34,13 +34,13 @@ impl Site {
         })
     }
 
-    /// The emulator under the schedule that `seed` stands for.
+    /// The emulator under the schedule that `seed` stands for; with the model of memory if the environment asks for it.
     pub fn explored(width: u32, seed: u64) -> Self {
         Self::emulator(HostConfig {
             warp_width: width,
             mode: Mode::Explore { seed },
             check_blocks: Some(true),
-            ..HostConfig::default()
+            ..HostConfig::from_env().expect("possible settings")
         })
     }
 

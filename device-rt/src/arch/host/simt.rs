@@ -23,37 +23,111 @@ pub struct LaneInfo {
     pub processor: u32,
 }
 
+/// A lane's access to a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Plain read.
+    Read,
+    /// Plain write.
+    Write(u32),
+    /// Atomic load.
+    Load,
+    /// Atomic store.
+    Store(u32),
+    /// Atomic read-modify-write: what it does, and with what.
+    Change(Change, u32),
+    /// Atomic compare-and-swap.
+    CompareExchange {
+        /// What is expected.
+        current: u32,
+        /// What is stored then.
+        new: u32,
+    },
+}
+
+/// What a read-modify-write makes of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The sum, wrapping.
+    Add,
+    /// The difference, wrapping.
+    Sub,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// The larger one.
+    Max,
+    /// The new one.
+    Exchange,
+}
+
+impl Change {
+    /// The new value.
+    #[inline(always)]
+    pub fn of(self, old: u32, value: u32) -> u32 {
+        match self {
+            Change::Add => old.wrapping_add(value),
+            Change::Sub => old.wrapping_sub(value),
+            Change::And => old & value,
+            Change::Or => old | value,
+            Change::Max => old.max(value),
+            Change::Exchange => value,
+        }
+    }
+}
+
+/// A fence at device scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fence {
+    /// What comes before is visible to who acquires.
+    Release,
+    /// The other half.
+    Acquire,
+}
+
+/// Where in the source a device function was called.
+pub type Site = &'static Location<'static>;
+
 /// What an emulator does for a lane. Calls come from inside the lane's fiber and may suspend
 /// it; a call that must not return ends the lane by unwinding.
 pub trait Simt {
     /// The lanes of the warp that are at this call, `site`, together with the calling one. An
     /// emulator may split those that could be together into any groups.
-    fn active(&self, lane: &LaneInfo, site: &'static Location<'static>) -> LaneMask;
+    fn active(&self, lane: &LaneInfo, site: Site) -> LaneMask;
     /// For the lanes in `mask`: those whose `value` equals each lane's own.
     fn match_any(&self, lane: &LaneInfo, mask: LaneMask, value: u32) -> LaneMask;
     /// For the lanes in `mask`: those whose `vote` is true.
     fn ballot(&self, lane: &LaneInfo, mask: LaneMask, vote: bool) -> LaneMask;
     /// For the lanes in `mask`: the `value` of lane `source`.
     fn shuffle(&self, lane: &LaneInfo, mask: LaneMask, value: u32, source: u32) -> u32;
-    /// Waits until all lanes in `mask` are here.
-    fn barrier(&self, lane: &LaneInfo, mask: LaneMask);
-    /// Waits until all lanes of the block are here.
-    fn block_barrier(&self, lane: &LaneInfo);
+    /// Waits until all lanes in `mask` are here, and orders their accesses.
+    fn barrier(&self, lane: &LaneInfo, mask: LaneMask, site: Site);
+    /// Waits until all lanes of the block are here, and orders their accesses.
+    fn block_barrier(&self, lane: &LaneInfo, site: Site);
     /// For all lanes of the block: the `value` of the one whose index in the block is `source`,
-    /// which is the same for all.
-    fn block_broadcast(&self, lane: &LaneInfo, value: u32, source: u32) -> u32;
+    /// which is the same for all; orders as a barrier does.
+    fn block_broadcast(&self, lane: &LaneInfo, value: u32, source: u32, site: Site) -> u32;
     /// A point where other lanes may run: before every atomic operation and fence, if the lane's
     /// slot asks for it.
     fn schedule(&self, lane: &LaneInfo);
+    /// An access to an aligned word in memory: what is read, or was there before. Only called if the slot asks for
+    /// it; then the emulator makes the access.
+    ///
+    /// # Safety
+    /// `word` is valid for the launch, and nothing but this changes it meanwhile.
+    unsafe fn access(&self, lane: &LaneInfo, word: *mut u32, access: Access, site: Site) -> u32;
+    /// A fence. Only called if the slot asks for accesses.
+    fn fence(&self, lane: &LaneInfo, fence: Fence, site: Site);
     /// The lane accessed `word` of a heap of `len` words at `base`, which has no such word. Must
     /// not return.
     fn outside(&self, lane: &LaneInfo, base: usize, word: usize, len: usize) -> !;
     /// A heap at `base` handed out a block of `bytes` bytes at byte `offset`. Only called if the
     /// slot asks for it.
-    fn on_malloc(&self, lane: &LaneInfo, base: usize, offset: u64, bytes: u64);
+    fn on_malloc(&self, lane: &LaneInfo, base: usize, offset: u64, bytes: u64, site: Site);
     /// A block of a heap at `base`, at byte `offset`, is about to be freed. Only called if the
     /// slot asks for it.
-    fn on_free(&self, lane: &LaneInfo, base: usize, offset: u64, bytes: u64);
+    fn on_free(&self, lane: &LaneInfo, base: usize, offset: u64, bytes: u64, site: Site);
     /// All blocks of a heap at `base` are freed at once. Only called if the slot asks for it.
     fn on_reset(&self, base: usize);
 }
@@ -66,6 +140,8 @@ pub struct LaneSlot {
     pub schedules: bool,
     /// Call [`Simt::on_malloc`], [`Simt::on_free`] and [`Simt::on_reset`].
     pub tracks_blocks: bool,
+    /// Call [`Simt::access`] and [`Simt::fence`].
+    pub models_memory: bool,
     /// The emulator.
     pub simt: *const dyn Simt,
 }

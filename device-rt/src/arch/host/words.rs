@@ -1,16 +1,59 @@
-//! Words of a heap in the host's memory: every access is checked, and one that an emulator may schedule.
+//! Words in the host's memory: every access to a heap is checked, and an emulator may schedule it, or make it itself.
 
 use super::super::Group;
-use super::simt::current;
-use super::{acquire, block_barrier, block_broadcast, global, release, schedule, thread_index};
+use super::simt::{Access, Change, Site, current};
+use super::{acquire, block_barrier, block_broadcast, global, release, thread_index};
+use core::panic::Location;
 use core::sync::atomic::{AtomicU32, Ordering};
 use warpheap_api::{DevicePtr, HeapMemory, Layout};
+
+/// An atomic access to a word of memory, relaxed; what is read, or was there before.
+///
+/// # Safety
+/// The word is aligned and valid, and accessed through this module alone.
+#[inline(always)]
+unsafe fn atomic(word: *mut u32, access: Access, site: Site) -> u32 {
+    if let Some(slot) = current() {
+        if slot.schedules {
+            slot.simt().schedule(&slot.info);
+        }
+        if slot.models_memory {
+            // SAFETY: the caller's promise.
+            return unsafe { slot.simt().access(&slot.info, word, access, site) };
+        }
+    }
+    // SAFETY: the caller's promise.
+    let word = unsafe { AtomicU32::from_ptr(word) };
+    match access {
+        Access::Read | Access::Load => word.load(Ordering::Relaxed),
+        Access::Write(value) | Access::Store(value) => {
+            word.store(value, Ordering::Relaxed);
+            value
+        }
+        Access::Change(change, value) => match change {
+            Change::Add => word.fetch_add(value, Ordering::Relaxed),
+            Change::Sub => word.fetch_sub(value, Ordering::Relaxed),
+            Change::And => word.fetch_and(value, Ordering::Relaxed),
+            Change::Or => word.fetch_or(value, Ordering::Relaxed),
+            Change::Max => word.fetch_max(value, Ordering::Relaxed),
+            Change::Exchange => word.swap(value, Ordering::Relaxed),
+        },
+        Access::CompareExchange { current, new } => {
+            match word.compare_exchange(current, new, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(old) | Err(old) => old,
+            }
+        }
+    }
+}
 
 /// The words of a heap.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
     base: *mut u32,
     len: usize,
+    /// Whether an emulator makes the plain accesses, too: known from the start, so that they cost nothing where
+    /// none does.
+    modelled: bool,
 }
 
 impl Words {
@@ -24,6 +67,7 @@ impl Words {
         Words {
             base: global(base),
             len: len as usize,
+            modelled: current().is_some_and(|slot| slot.models_memory),
         }
     }
 
@@ -48,10 +92,25 @@ impl Words {
     }
 
     #[inline(always)]
-    fn atomic(&self, word: usize) -> &AtomicU32 {
-        schedule();
+    #[track_caller]
+    fn atomic(self, word: usize, access: Access) -> u32 {
         // SAFETY: the address is valid and aligned.
-        unsafe { AtomicU32::from_ptr(self.address(word)) }
+        unsafe { atomic(self.address(word), access, Location::caller()) }
+    }
+
+    /// A plain access that an emulator makes.
+    #[cold]
+    #[track_caller]
+    fn modelled(self, word: usize, access: Access) -> u32 {
+        let address = self.address(word);
+        match current() {
+            // SAFETY: the address is valid and aligned.
+            Some(slot) => unsafe {
+                slot.simt()
+                    .access(&slot.info, address, access, Location::caller())
+            },
+            None => 0,
+        }
     }
 }
 
@@ -61,67 +120,88 @@ impl HeapMemory for Words {
         self.len
     }
     #[inline(always)]
+    #[track_caller]
     fn read(self, word: usize) -> u32 {
+        if self.modelled {
+            return self.modelled(word, Access::Read);
+        }
         // Relaxed atomics rather than plain accesses: as fast here, and a race in device code
         // stays a wrong value instead of undefined behaviour of the emulator.
         // SAFETY: the address is valid and aligned.
         unsafe { AtomicU32::from_ptr(self.address(word)) }.load(Ordering::Relaxed)
     }
     #[inline(always)]
+    #[track_caller]
     fn write(self, word: usize, value: u32) {
+        if self.modelled {
+            self.modelled(word, Access::Write(value));
+            return;
+        }
         // SAFETY: the address is valid and aligned.
         unsafe { AtomicU32::from_ptr(self.address(word)) }.store(value, Ordering::Relaxed);
     }
     #[inline(always)]
+    #[track_caller]
     fn load(self, word: usize) -> u32 {
-        self.atomic(word).load(Ordering::Relaxed)
+        self.atomic(word, Access::Load)
     }
     #[inline(always)]
+    #[track_caller]
+    fn glance(self, word: usize) -> u32 {
+        self.atomic(word, Access::Load)
+    }
+    #[inline(always)]
+    #[track_caller]
     fn store(self, word: usize, value: u32) {
-        self.atomic(word).store(value, Ordering::Relaxed);
+        self.atomic(word, Access::Store(value));
     }
     #[inline(always)]
+    #[track_caller]
     fn fetch_add(self, word: usize, value: u32) -> u32 {
-        self.atomic(word).fetch_add(value, Ordering::Relaxed)
+        self.atomic(word, Access::Change(Change::Add, value))
     }
     #[inline(always)]
+    #[track_caller]
     fn fetch_sub(self, word: usize, value: u32) -> u32 {
-        self.atomic(word).fetch_sub(value, Ordering::Relaxed)
+        self.atomic(word, Access::Change(Change::Sub, value))
     }
     #[inline(always)]
+    #[track_caller]
     fn fetch_and(self, word: usize, value: u32) -> u32 {
-        self.atomic(word).fetch_and(value, Ordering::Relaxed)
+        self.atomic(word, Access::Change(Change::And, value))
     }
     #[inline(always)]
+    #[track_caller]
     fn fetch_or(self, word: usize, value: u32) -> u32 {
-        self.atomic(word).fetch_or(value, Ordering::Relaxed)
+        self.atomic(word, Access::Change(Change::Or, value))
     }
     #[inline(always)]
+    #[track_caller]
     fn fetch_max(self, word: usize, value: u32) -> u32 {
-        self.atomic(word).fetch_max(value, Ordering::Relaxed)
+        self.atomic(word, Access::Change(Change::Max, value))
     }
     #[inline(always)]
+    #[track_caller]
     fn exchange(self, word: usize, value: u32) -> u32 {
-        self.atomic(word).swap(value, Ordering::Relaxed)
+        self.atomic(word, Access::Change(Change::Exchange, value))
     }
     #[inline(always)]
+    #[track_caller]
     fn compare_exchange(self, word: usize, current: u32, new: u32) -> u32 {
-        match self
-            .atomic(word)
-            .compare_exchange(current, new, Ordering::Relaxed, Ordering::Relaxed)
-        {
-            Ok(old) | Err(old) => old,
-        }
+        self.atomic(word, Access::CompareExchange { current, new })
     }
     #[inline(always)]
+    #[track_caller]
     fn release(self) {
         release();
     }
     #[inline(always)]
+    #[track_caller]
     fn acquire(self) {
         acquire();
     }
     #[inline(always)]
+    #[track_caller]
     fn once_for_group(self, call: impl FnOnce() -> (u32, u32)) -> (u32, u32) {
         Group::here().once(call)
     }
@@ -130,31 +210,35 @@ impl HeapMemory for Words {
         thread_index()
     }
     #[inline(always)]
+    #[track_caller]
     fn block_barrier(self) {
         block_barrier();
     }
     #[inline(always)]
+    #[track_caller]
     fn block_broadcast(self, value: u32, source: u32) -> u32 {
         block_broadcast(value, source)
     }
     #[inline(always)]
+    #[track_caller]
     fn note_malloc(self, ptr: DevicePtr<u8>, layout: Layout) {
         if let Some(slot) = current()
             && slot.tracks_blocks
         {
             let (base, bytes) = (self.base as usize, layout.size() as u64);
             slot.simt()
-                .on_malloc(&slot.info, base, ptr.byte_offset(), bytes);
+                .on_malloc(&slot.info, base, ptr.byte_offset(), bytes, Location::caller());
         }
     }
     #[inline(always)]
+    #[track_caller]
     fn note_free(self, ptr: DevicePtr<u8>, layout: Layout) {
         if let Some(slot) = current()
             && slot.tracks_blocks
         {
             let (base, bytes) = (self.base as usize, layout.size() as u64);
             slot.simt()
-                .on_free(&slot.info, base, ptr.byte_offset(), bytes);
+                .on_free(&slot.info, base, ptr.byte_offset(), bytes, Location::caller());
         }
     }
     #[inline(always)]
@@ -173,45 +257,46 @@ impl HeapMemory for Words {
 pub struct AtomicWord(AtomicU32);
 
 impl AtomicWord {
+    #[inline(always)]
+    #[track_caller]
+    fn atomic(&self, access: Access) -> u32 {
+        // SAFETY: the word is valid for as long as the reference.
+        unsafe { atomic(self.0.as_ptr(), access, Location::caller()) }
+    }
     /// Atomic load, relaxed.
     #[inline(always)]
+    #[track_caller]
     pub fn load(&self) -> u32 {
-        schedule();
-        self.0.load(Ordering::Relaxed)
+        self.atomic(Access::Load)
     }
     /// Atomic store, relaxed.
     #[inline(always)]
+    #[track_caller]
     pub fn store(&self, value: u32) {
-        schedule();
-        self.0.store(value, Ordering::Relaxed);
+        self.atomic(Access::Store(value));
     }
     /// Atomic addition (wrapping), relaxed; returns the old value.
     #[inline(always)]
+    #[track_caller]
     pub fn fetch_add(&self, value: u32) -> u32 {
-        schedule();
-        self.0.fetch_add(value, Ordering::Relaxed)
+        self.atomic(Access::Change(Change::Add, value))
     }
     /// Atomic bitwise or, relaxed; returns the old value.
     #[inline(always)]
+    #[track_caller]
     pub fn fetch_or(&self, value: u32) -> u32 {
-        schedule();
-        self.0.fetch_or(value, Ordering::Relaxed)
+        self.atomic(Access::Change(Change::Or, value))
     }
     /// Atomic maximum, relaxed; returns the old value.
     #[inline(always)]
+    #[track_caller]
     pub fn fetch_max(&self, value: u32) -> u32 {
-        schedule();
-        self.0.fetch_max(value, Ordering::Relaxed)
+        self.atomic(Access::Change(Change::Max, value))
     }
     /// Atomic compare-and-swap, relaxed; returns the old value.
     #[inline(always)]
+    #[track_caller]
     pub fn compare_exchange(&self, current: u32, new: u32) -> u32 {
-        schedule();
-        match self
-            .0
-            .compare_exchange(current, new, Ordering::Relaxed, Ordering::Relaxed)
-        {
-            Ok(old) | Err(old) => old,
-        }
+        self.atomic(Access::CompareExchange { current, new })
     }
 }
