@@ -141,8 +141,7 @@ pub fn block_broadcast(value: u32, source: u32) -> u32 {
     match current() {
         Some(slot) => {
             let site = Location::caller();
-            slot.simt()
-                .block_broadcast(&slot.info, value, source, site)
+            slot.simt().block_broadcast(&slot.info, value, source, site)
         }
         None => value,
     }

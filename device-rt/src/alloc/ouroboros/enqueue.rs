@@ -101,6 +101,10 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         if group.any(lost != 0) {
             sum = team.sum(lost).total;
         }
+        if Q::VIRTUAL {
+            // What the others wrote counts after it is written.
+            group.barrier();
+        }
         if leads & served & Q::VIRTUAL {
             core.count_events::<Q>(class, position, entries.count, WRITTEN, known);
         }

@@ -58,7 +58,6 @@ impl Core {
     #[inline(always)]
     pub(super) fn drop_queue_chunk(self, chunk: u32) {
         self.words.store(self.geometry.header(chunk) + STATE, 0);
-        self.words.release();
         self.give_chunk(chunk, 0);
     }
 
@@ -166,6 +165,8 @@ impl Core {
     ) {
         let log = self.geometry.slots_log();
         let (mut position, mut left) = (position, count);
+        // A queue chunk all of whose entries count may get another use: nobody is at them any more.
+        self.words.release();
         while left != 0 {
             let here = least(left, (1 << log) - (position & ((1 << log) - 1)));
             let number = position >> log;
@@ -184,6 +185,9 @@ impl Core {
                 let new = self.words.fetch_add(at, add).wrapping_add(add);
                 let all = new == self.all_events();
                 if all | ((event == WRITTEN) & self.all_written(new)) {
+                    // Of two who could move a pointer at least one sees what the other one did.
+                    self.words.acquire();
+                    self.words.release();
                     Q::progressed(self, class, chunk, number, all);
                 }
             }

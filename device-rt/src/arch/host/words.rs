@@ -226,8 +226,13 @@ impl HeapMemory for Words {
             && slot.tracks_blocks
         {
             let (base, bytes) = (self.base as usize, layout.size() as u64);
-            slot.simt()
-                .on_malloc(&slot.info, base, ptr.byte_offset(), bytes, Location::caller());
+            slot.simt().on_malloc(
+                &slot.info,
+                base,
+                ptr.byte_offset(),
+                bytes,
+                Location::caller(),
+            );
         }
     }
     #[inline(always)]
@@ -237,8 +242,13 @@ impl HeapMemory for Words {
             && slot.tracks_blocks
         {
             let (base, bytes) = (self.base as usize, layout.size() as u64);
-            slot.simt()
-                .on_free(&slot.info, base, ptr.byte_offset(), bytes, Location::caller());
+            slot.simt().on_free(
+                &slot.info,
+                base,
+                ptr.byte_offset(),
+                bytes,
+                Location::caller(),
+            );
         }
     }
     #[inline(always)]
