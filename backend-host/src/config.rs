@@ -266,9 +266,15 @@ mod tests {
     #[test]
     fn races_are_looked_for_in_explore_mode() {
         let config = with(&[("WARPHEAP_RACES", "1")]).expect("possible");
-        assert_eq!((config.races, config.mode), (true, Mode::Explore { seed: 1 }));
+        assert_eq!(
+            (config.races, config.mode),
+            (true, Mode::Explore { seed: 1 })
+        );
         let config = with(&[("WARPHEAP_RACES", "1"), ("WARPHEAP_SEED", "9")]).expect("possible");
-        assert_eq!((config.races, config.mode), (true, Mode::Explore { seed: 9 }));
+        assert_eq!(
+            (config.races, config.mode),
+            (true, Mode::Explore { seed: 9 })
+        );
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use crate::HostConfig;
 use crate::describe::describe;
 use crate::job::Job;
-use crate::schedule::{Scheduler, Seat};
 use crate::model::{Model, Sites};
+use crate::schedule::{Scheduler, Seat};
 use crate::team::{Alone, Team};
 use crate::warp::Explored;
 use crate::workgroup::Block;

@@ -79,9 +79,8 @@ impl Job {
 
     /// The argument that has a word.
     fn argument_of(&self, address: usize) -> Option<&Place> {
-        let inside = |place: &&Place| {
-            (place.base..place.base + place.bytes as usize).contains(&address)
-        };
+        let inside =
+            |place: &&Place| (place.base..place.base + place.bytes as usize).contains(&address);
         self.places.iter().find(inside)
     }
 

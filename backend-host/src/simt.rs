@@ -120,7 +120,9 @@ impl Warp {
         let room = self.job.room_from(base + offset as usize);
         let block = base + offset as usize..base + offset as usize + (bytes as usize).min(room);
         let who = self.who(lane);
-        let changed = model.borrow_mut().change_owner(who, block, handed_out, site);
+        let changed = model
+            .borrow_mut()
+            .change_owner(who, block, handed_out, site);
         if let Err(race) = changed {
             self.race(lane, &race);
         }
@@ -235,7 +237,11 @@ impl Simt for Warp {
             return unsafe { unwatched(word, access) };
         };
         // SAFETY: the caller's promise; lanes take turns.
-        let made = unsafe { model.borrow_mut().access(self.who(info.lane), word, access, site) };
+        let made = unsafe {
+            model
+                .borrow_mut()
+                .access(self.who(info.lane), word, access, site)
+        };
         made.unwrap_or_else(|race| self.race(info.lane, &race))
     }
 

@@ -18,10 +18,7 @@ impl Team {
     ///
     /// # Errors
     /// The system's answer when there is no memory for a stack.
-    pub(crate) fn new(
-        job: &Arc<Job>,
-        explored: Option<Explored>,
-    ) -> std::io::Result<Self> {
+    pub(crate) fn new(job: &Arc<Job>, explored: Option<Explored>) -> std::io::Result<Self> {
         let warp = Warp::new(job, explored);
         let address: *const Warp = &*warp;
         // No block of the launch has more lanes than that.

@@ -34,7 +34,10 @@ impl Clock {
     pub fn covers(&self, other: &Clock) -> bool {
         let common = self.0.len().min(other.0.len());
         let (first, rest) = other.0.split_at(common);
-        first.iter().zip(&self.0).all(|(theirs, mine)| theirs <= mine)
+        first
+            .iter()
+            .zip(&self.0)
+            .all(|(theirs, mine)| theirs <= mine)
             && rest.iter().all(|&theirs| theirs == 0)
     }
 }

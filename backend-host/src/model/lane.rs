@@ -82,7 +82,11 @@ impl Lane {
 
     /// It read something that this came along with.
     pub fn reads(&mut self, view: &Rc<Clock>) {
-        if self.pending.last().is_some_and(|last| Rc::ptr_eq(last, view)) {
+        if self
+            .pending
+            .last()
+            .is_some_and(|last| Rc::ptr_eq(last, view))
+        {
             return;
         }
         if self.pending.len() == MOST_PENDING {

@@ -20,7 +20,6 @@ mod race;
 mod shadow;
 mod sites;
 
-
 mod word;
 
 pub use sites::{FenceKind, FenceSite};

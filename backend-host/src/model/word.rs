@@ -74,10 +74,7 @@ impl Stored {
 }
 
 /// The first of the earlier accesses that the lane does not know.
-fn unknown<'a>(
-    stamps: impl IntoIterator<Item = &'a Stamp>,
-    lane: &Lane,
-) -> Result<(), Box<Stamp>> {
+fn unknown<'a>(stamps: impl IntoIterator<Item = &'a Stamp>, lane: &Lane) -> Result<(), Box<Stamp>> {
     let mut stamps = stamps.into_iter();
     match stamps.find(|stamp| !lane.knows(stamp.who, stamp.epoch)) {
         Some(earlier) => Err(Box::new(*earlier)),

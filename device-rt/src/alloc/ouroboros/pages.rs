@@ -56,7 +56,7 @@ impl Strategy for Pages {
         if taken != 0 {
             let front = core.geometry.head(class, HEAD_FRONT);
             deal.kind = Deal::POSITIONS;
-            deal.base = core.words.fetch_add(front, taken);
+            deal.base = core.take_positions::<Q>(front, taken);
             deal.mask = taken;
         }
         deal
@@ -139,7 +139,7 @@ impl<Q: Queue> Ouroboros<Pages, Q> {
             } else {
                 left -= there;
                 let front = core.geometry.head(other, HEAD_FRONT);
-                let position = core.words.fetch_add(front, there);
+                let position = core.take_positions::<Q>(front, there);
                 let mut known = Known::NOTHING;
                 let mut i = 0;
                 while i < there {

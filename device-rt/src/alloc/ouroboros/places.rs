@@ -54,6 +54,23 @@ impl Core {
         self.geometry.granule(chunk) as usize * 4
     }
 
+    /// Takes `count` positions from a queue's front or back, for entries, or room, that the caller has.
+    ///
+    /// Which entries a position gets depends on what others had when they took theirs. So all that they knew of queue
+    /// chunks goes along with the counter: else a position's chunk might not be found.
+    #[inline(always)]
+    pub(super) fn take_positions<Q: Queue>(self, counter: usize, count: u32) -> u32 {
+        if Q::VIRTUAL {
+            self.words.acquire();
+            self.words.release();
+        }
+        let position = self.words.fetch_add(counter, count);
+        if Q::VIRTUAL {
+            self.words.acquire();
+        }
+        position
+    }
+
     /// Gives a queue chunk back.
     #[inline(always)]
     pub(super) fn drop_queue_chunk(self, chunk: u32) {
