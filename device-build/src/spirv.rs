@@ -198,7 +198,18 @@ fn compile(
         lto: "false",
         artifact: ".spv.json",
     };
-    let summary = nested::compile(krate, toolchain, &recipe)?;
+    let summary = nested::compile(krate, toolchain, &recipe).map_err(|error| match error {
+        // The validator's word for it.
+        BuildError::Compile { log, .. }
+            if krate.may_be_empty() && log.contains("No OpEntryPoint instruction was found") =>
+        {
+            BuildError::NoKernels {
+                krate: krate.image_name(),
+                format: Format::Spirv,
+            }
+        }
+        error => error,
+    })?;
     let text = fs::read_to_string(&summary).map_err(BuildError::io("read", &summary))?;
     let json: serde_json::Value = serde_json::from_str(&text)
         .map_err(|e| BuildError::malformed(&summary, format!("not valid JSON: {e}")))?;

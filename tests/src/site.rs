@@ -44,6 +44,16 @@ impl Site {
         })
     }
 
+    /// The same in the model of memory, which looks for races.
+    pub fn modelled(width: u32, seed: u64) -> Self {
+        Self::emulator(HostConfig {
+            warp_width: width,
+            mode: Mode::Explore { seed },
+            races: true,
+            ..HostConfig::default()
+        })
+    }
+
     fn emulator(config: HostConfig) -> Self {
         let device = warpheap_host::open(config).and_then(Device::adopt);
         Self::new(device.expect("the emulator opens"))

@@ -111,9 +111,9 @@ pub fn run(args: &Args) -> Result {
 
 /// A program that cargo built.
 #[derive(Debug, PartialEq)]
-struct Executable {
-    name: String,
-    file: PathBuf,
+pub(crate) struct Executable {
+    pub name: String,
+    pub file: PathBuf,
 }
 
 /// Builds the packages with every backend.
@@ -130,7 +130,7 @@ fn build(what: &[&str], tests: bool) -> Result<Vec<Executable>> {
 
 /// The executables in cargo's JSON messages: programs, or test programs under names that say which
 /// package and target they are from.
-fn executables(messages: &str, tests: bool) -> Vec<Executable> {
+pub(crate) fn executables(messages: &str, tests: bool) -> Vec<Executable> {
     let mut found: Vec<Executable> = messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())

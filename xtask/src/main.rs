@@ -5,6 +5,7 @@ mod cuda_stub;
 mod debian;
 mod error;
 mod kernels;
+mod mutants;
 mod sh;
 mod test;
 mod toolchain;
@@ -31,6 +32,8 @@ enum Task {
     Kernels(kernels::Args),
     /// Run every test of the workspace, on Debian from a bare machine up
     Test(test::Args),
+    /// Leave out each fence and barrier of device code in turn, and see what misses it
+    Mutants(mutants::Args),
     /// Put every program into one folder for a machine without Rust
     Bundle(bundle::Args),
 }
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Task::CudaStub(args) => cuda_stub::run(&args),
         Task::Kernels(args) => kernels::run(&args),
         Task::Test(args) => test::run(&args),
+        Task::Mutants(args) => mutants::run(&args),
         Task::Bundle(args) => bundle::run(&args),
     };
     match done {

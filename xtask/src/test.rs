@@ -71,7 +71,9 @@ pub fn run(args: &Args) -> Result {
         }
         // What is passed on is meant for the workspace.
         if args.rest.is_empty() {
-            steps.run("outside project", outside);
+            for project in OUTSIDE {
+                steps.run(project, || outside(project));
+            }
         }
     }
     print!("{}", steps.table());
@@ -81,10 +83,13 @@ pub fn run(args: &Args) -> Result {
     }
 }
 
-/// Tests the project of a user, which is outside the workspace, in the emulator.
-fn outside() -> Result {
+/// The projects that are outside the workspace: a user's, the litmus tests, and the idioms under loom.
+const OUTSIDE: [&str; 3] = ["tests/outside", "tests/litmus", "tests/idioms"];
+
+/// Tests one of them, where it uses devices, in the emulator.
+fn outside(project: &str) -> Result {
     let mut command = workspace::cargo();
-    command.current_dir(workspace::root().join("tests/outside"));
+    command.current_dir(workspace::root().join(project));
     crate::sh::run(command.args(["test", "--locked", "--profile", PROFILE]))
 }
 

@@ -9,14 +9,20 @@ use crate::heap::{Failures, check, free, op, realloc};
 use crate::{Site, TestHeap};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use warpheap_test_kernels::program::{CALLOC, MALLOC, Op};
 use warpheap_test_kernels::warp::ABSENT;
 
 /// Runs with `seeds` seeds at one warp width.
-pub fn schedules<A: Subject>(width: u32, seeds: std::ops::Range<u64>) {
+pub fn schedules<A: Subject>(width: u32, seeds: Range<u64>) {
+    schedules_on::<A>(Site::explored, width, seeds);
+}
+
+/// The same on devices that `site` makes of a width and a seed.
+pub fn schedules_on<A: Subject>(site: fn(u32, u64) -> Site, width: u32, seeds: Range<u64>) {
     for seed in seeds {
-        let run = AssertUnwindSafe(|| one_schedule::<A>(width, seed));
+        let run = AssertUnwindSafe(|| one_schedule::<A>(site(width, seed), width, seed));
         if let Err(panic) = catch_unwind(run) {
             eprintln!(
                 "the failing schedule: {} at width {width}, seed {seed}",
@@ -27,8 +33,7 @@ pub fn schedules<A: Subject>(width: u32, seeds: std::ops::Range<u64>) {
     }
 }
 
-fn one_schedule<A: Subject>(width: u32, seed: u64) {
-    let site = Site::explored(width, seed);
+fn one_schedule<A: Subject>(site: Site, width: u32, seed: u64) {
     let mut dice = SmallRng::seed_from_u64(seed ^ (width as u64) << 32);
     let warps = if width > 16 {
         2
