@@ -149,6 +149,7 @@ mod tests {
             mask,
             value: value(lane),
             source: source(lane),
+            orders: false,
         };
         let given = RefCell::new(vec![0; 64]);
         call(0).answer(call, |lane, answer| {
@@ -177,6 +178,7 @@ mod tests {
             mask,
             value: 0,
             source,
+            orders: false,
         };
         let right = op(Kind::Shuffle, 0b1011, 3);
         assert_eq!(right.wrong(0, 0xff), None);

@@ -5,9 +5,10 @@ use crate::model::{Model, Race};
 use crate::warp::{Explored, Warp};
 use crate::workgroup::BlockOp;
 use std::cell::RefCell;
+use std::panic::Location;
 use std::thread::panicking;
 use warpheap_api::LaneMask;
-use warpheap_rt::arch::simt::{Access, Fence, LaneInfo, Simt, Site};
+use warpheap_rt::arch::simt::{Access, Fence, LaneInfo, LaneSlot, Simt, Site};
 
 // A lane that is being unwound may call these from a `Drop`. It gets the answers of a lane that is
 // alone and is never suspended: the count of panics belongs to the OS thread, and other lanes on
@@ -62,7 +63,7 @@ impl Warp {
     }
 
     /// One lane's part in a collective operation of its block: what a broadcast gives.
-    fn of_block(&self, lane: u32, op: BlockOp, value: u32, site: Site) -> u32 {
+    fn of_block(&self, lane: u32, op: BlockOp, value: u32) -> u32 {
         if panicking() {
             return value;
         }
@@ -76,7 +77,7 @@ impl Warp {
         });
         let comes = |model: &RefCell<Model>| {
             let mut model = model.borrow_mut();
-            model.comes_to_block(self.who(lane), block, site, last)
+            model.comes_to_block(self.who(lane), block, site(), last)
         };
         let orders = self.model().is_some_and(comes);
         // In explore mode also if the operation is complete: any lane may be the first to run on.
@@ -104,15 +105,7 @@ impl Warp {
     }
 
     /// Tells the model of memory that a block has become this lane's, or is no more.
-    fn change_owner(
-        &self,
-        lane: u32,
-        base: usize,
-        offset: u64,
-        bytes: u64,
-        handed_out: bool,
-        site: Site,
-    ) {
+    fn change_owner(&self, lane: u32, base: usize, offset: u64, bytes: u64, handed_out: bool) {
         let Some(model) = self.model().filter(|_| !panicking()) else {
             return;
         };
@@ -122,7 +115,7 @@ impl Warp {
         let who = self.who(lane);
         let changed = model
             .borrow_mut()
-            .change_owner(who, block, handed_out, site);
+            .change_owner(who, block, handed_out, site());
         if let Err(race) = changed {
             self.race(lane, &race);
         }
@@ -191,10 +184,10 @@ impl Simt for Warp {
         self.collective(info.lane, op) as u32
     }
 
-    fn barrier(&self, info: &LaneInfo, mask: LaneMask, site: Site) {
+    fn barrier(&self, info: &LaneInfo, mask: LaneMask) {
         let mask = wide(mask);
         let alone = mask == 1 << info.lane;
-        let orders = |model: &RefCell<Model>| !alone && model.borrow_mut().orders(site);
+        let orders = |model: &RefCell<Model>| !alone && model.borrow_mut().orders(site());
         let op = Op {
             kind: Kind::Barrier,
             mask,
@@ -205,12 +198,12 @@ impl Simt for Warp {
         self.collective(info.lane, op);
     }
 
-    fn block_barrier(&self, info: &LaneInfo, site: Site) {
-        self.of_block(info.lane, BlockOp::Barrier, 0, site);
+    fn block_barrier(&self, info: &LaneInfo) {
+        self.of_block(info.lane, BlockOp::Barrier, 0);
     }
 
-    fn block_broadcast(&self, info: &LaneInfo, value: u32, source: u32, site: Site) -> u32 {
-        self.of_block(info.lane, BlockOp::Broadcast { source }, value, site)
+    fn block_broadcast(&self, info: &LaneInfo, value: u32, source: u32) -> u32 {
+        self.of_block(info.lane, BlockOp::Broadcast { source }, value)
     }
 
     fn schedule(&self, info: &LaneInfo) {
@@ -259,8 +252,8 @@ impl Simt for Warp {
         )
     }
 
-    fn on_malloc(&self, info: &LaneInfo, base: usize, offset: u64, bytes: u64, site: Site) {
-        self.change_owner(info.lane, base, offset, bytes, true, site);
+    fn on_malloc(&self, info: &LaneInfo, base: usize, offset: u64, bytes: u64) {
+        self.change_owner(info.lane, base, offset, bytes, true);
         let Some(blocks) = &self.job.blocks else {
             return;
         };
@@ -285,8 +278,8 @@ impl Simt for Warp {
         }
     }
 
-    fn on_free(&self, info: &LaneInfo, base: usize, offset: u64, bytes: u64, site: Site) {
-        self.change_owner(info.lane, base, offset, bytes, false, site);
+    fn on_free(&self, info: &LaneInfo, base: usize, offset: u64, bytes: u64) {
+        self.change_owner(info.lane, base, offset, bytes, false);
         let Some(blocks) = &self.job.blocks else {
             return;
         };
@@ -302,6 +295,11 @@ impl Simt for Warp {
             );
         }
     }
+}
+
+/// Where the device function was called that is being carried out.
+fn site() -> Site {
+    LaneSlot::site().unwrap_or(Location::caller())
 }
 
 /// An access that the model does not see.

@@ -57,19 +57,27 @@ impl Team {
 }
 
 /// Restores, when dropped, the lane that the thread ran as before.
-pub(crate) struct Alone(*const LaneSlot);
+pub(crate) struct Alone {
+    slot: *const LaneSlot,
+    models: bool,
+}
 
 impl Alone {
-    /// From now on until the guard is dropped, this thread runs lanes.
-    pub(crate) fn new() -> Self {
-        // SAFETY: null is always good.
-        Alone(unsafe { set_current(std::ptr::null()) })
+    /// From now on until the guard is dropped, this thread runs lanes, whose accesses go to the model of memory if
+    /// `models` says so.
+    pub(crate) fn new(models: bool) -> Self {
+        Alone {
+            // SAFETY: null is always good.
+            slot: unsafe { set_current(std::ptr::null()) },
+            models: LaneSlot::model_memory(models),
+        }
     }
 }
 
 impl Drop for Alone {
     fn drop(&mut self) {
         // SAFETY: what was current before is valid again after.
-        unsafe { set_current(self.0) };
+        unsafe { set_current(self.slot) };
+        LaneSlot::model_memory(self.models);
     }
 }

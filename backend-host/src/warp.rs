@@ -103,7 +103,6 @@ impl Warp {
             },
             schedules,
             tracks_blocks: job.blocks.is_some() || models_memory,
-            models_memory,
             simt: ptr::null::<Warp>() as *const dyn Simt,
         };
         let mut warp = Box::new(Warp {

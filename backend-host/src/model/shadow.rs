@@ -9,7 +9,7 @@ const PAGE: usize = 64;
 /// Words by address; those that nobody accessed take no room.
 #[derive(Default)]
 pub(super) struct Shadow {
-    pages: Vec<Box<[Word; PAGE]>>,
+    pages: Vec<[Word; PAGE]>,
     index: HashMap<usize, usize>,
     /// The last page that was asked for: most accesses have neighbours.
     last: Option<(usize, usize)>,
@@ -30,7 +30,7 @@ impl Shadow {
     fn page(&mut self, number: usize) -> usize {
         let pages = &mut self.pages;
         let page = *self.index.entry(number).or_insert_with(|| {
-            pages.push(Box::new(std::array::from_fn(|_| Word::default())));
+            pages.push(std::array::from_fn(|_| Word::default()));
             pages.len() - 1
         });
         self.last = Some((number, page));

@@ -109,10 +109,13 @@ impl Sites {
     }
 }
 
+/// The file, and what was written to it.
+type Known = (File, HashSet<FenceSite>);
+
 /// Tells the file that `WARPHEAP_FENCE_SITES` names, if it names one, of all places that it does not know yet.
 impl Drop for Sites {
     fn drop(&mut self) {
-        static KNOWN: OnceLock<Option<Mutex<(File, HashSet<FenceSite>)>>> = OnceLock::new();
+        static KNOWN: OnceLock<Option<Mutex<Known>>> = OnceLock::new();
         let known = KNOWN.get_or_init(|| {
             let path = std::env::var_os("WARPHEAP_FENCE_SITES")?;
             let file = OpenOptions::new().create(true).append(true).open(path);

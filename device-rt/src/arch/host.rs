@@ -120,7 +120,8 @@ pub fn match_any(mask: LaneMask, value: u32) -> LaneMask {
 #[track_caller]
 pub fn warp_barrier(mask: LaneMask) {
     if let Some(slot) = current() {
-        slot.simt().barrier(&slot.info, mask, Location::caller());
+        slot.at(Location::caller());
+        slot.simt().barrier(&slot.info, mask);
     }
 }
 
@@ -129,7 +130,8 @@ pub fn warp_barrier(mask: LaneMask) {
 #[track_caller]
 pub fn block_barrier() {
     if let Some(slot) = current() {
-        slot.simt().block_barrier(&slot.info, Location::caller());
+        slot.at(Location::caller());
+        slot.simt().block_barrier(&slot.info);
     }
 }
 
@@ -140,8 +142,8 @@ pub fn block_barrier() {
 pub fn block_broadcast(value: u32, source: u32) -> u32 {
     match current() {
         Some(slot) => {
-            let site = Location::caller();
-            slot.simt().block_broadcast(&slot.info, value, source, site)
+            slot.at(Location::caller());
+            slot.simt().block_broadcast(&slot.info, value, source)
         }
         None => value,
     }
@@ -155,7 +157,7 @@ pub fn release() {
         if slot.schedules {
             slot.simt().schedule(&slot.info);
         }
-        if slot.models_memory {
+        if slot.models_memory() {
             let site = Location::caller();
             slot.simt().fence(&slot.info, Fence::Release, site);
         }
@@ -168,7 +170,7 @@ pub fn release() {
 #[track_caller]
 pub fn acquire() {
     if let Some(slot) = current()
-        && slot.models_memory
+        && slot.models_memory()
     {
         let site = Location::caller();
         slot.simt().fence(&slot.info, Fence::Acquire, site);

@@ -101,33 +101,42 @@ pub trait Simt {
     fn ballot(&self, lane: &LaneInfo, mask: LaneMask, vote: bool) -> LaneMask;
     /// For the lanes in `mask`: the `value` of lane `source`.
     fn shuffle(&self, lane: &LaneInfo, mask: LaneMask, value: u32, source: u32) -> u32;
-    /// Waits until all lanes in `mask` are here, and orders their accesses.
-    fn barrier(&self, lane: &LaneInfo, mask: LaneMask, site: Site);
+    /// Waits until all lanes in `mask` are here, and orders their accesses. As in the next four, [`LaneSlot::site`] says
+    /// where the call stands.
+    fn barrier(&self, lane: &LaneInfo, mask: LaneMask);
     /// Waits until all lanes of the block are here, and orders their accesses.
-    fn block_barrier(&self, lane: &LaneInfo, site: Site);
+    fn block_barrier(&self, lane: &LaneInfo);
     /// For all lanes of the block: the `value` of the one whose index in the block is `source`,
     /// which is the same for all; orders as a barrier does.
-    fn block_broadcast(&self, lane: &LaneInfo, value: u32, source: u32, site: Site) -> u32;
+    fn block_broadcast(&self, lane: &LaneInfo, value: u32, source: u32) -> u32;
     /// A point where other lanes may run: before every atomic operation and fence, if the lane's
     /// slot asks for it.
     fn schedule(&self, lane: &LaneInfo);
-    /// An access to an aligned word in memory: what is read, or was there before. Only called if the slot asks for
-    /// it; then the emulator makes the access.
+    /// An access to an aligned word in memory: what is read, or was there before. Only called on threads that
+    /// [model memory](LaneSlot::model_memory); then the emulator makes the access.
     ///
     /// # Safety
     /// `word` is valid for the launch, and nothing but this changes it meanwhile.
-    unsafe fn access(&self, lane: &LaneInfo, word: *mut u32, access: Access, site: Site) -> u32;
-    /// A fence. Only called if the slot asks for accesses.
-    fn fence(&self, lane: &LaneInfo, fence: Fence, site: Site);
+    unsafe fn access(
+        &self,
+        _lane: &LaneInfo,
+        _word: *mut u32,
+        _access: Access,
+        _site: Site,
+    ) -> u32 {
+        0
+    }
+    /// A fence. Only called on threads that [model memory](LaneSlot::model_memory).
+    fn fence(&self, _lane: &LaneInfo, _fence: Fence, _site: Site) {}
     /// The lane accessed `word` of a heap of `len` words at `base`, which has no such word. Must
     /// not return.
     fn outside(&self, lane: &LaneInfo, base: usize, word: usize, len: usize) -> !;
     /// A heap at `base` handed out a block of `bytes` bytes at byte `offset`. Only called if the
     /// slot asks for it.
-    fn on_malloc(&self, lane: &LaneInfo, base: usize, offset: u64, bytes: u64, site: Site);
+    fn on_malloc(&self, lane: &LaneInfo, base: usize, offset: u64, bytes: u64);
     /// A block of a heap at `base`, at byte `offset`, is about to be freed. Only called if the
     /// slot asks for it.
-    fn on_free(&self, lane: &LaneInfo, base: usize, offset: u64, bytes: u64, site: Site);
+    fn on_free(&self, lane: &LaneInfo, base: usize, offset: u64, bytes: u64);
     /// All blocks of a heap at `base` are freed at once. Only called if the slot asks for it.
     fn on_reset(&self, base: usize);
 }
@@ -140,14 +149,16 @@ pub struct LaneSlot {
     pub schedules: bool,
     /// Call [`Simt::on_malloc`], [`Simt::on_free`] and [`Simt::on_reset`].
     pub tracks_blocks: bool,
-    /// Call [`Simt::access`] and [`Simt::fence`].
-    pub models_memory: bool,
     /// The emulator.
     pub simt: *const dyn Simt,
 }
 
 thread_local! {
     static CURRENT: Cell<*const LaneSlot> = const { Cell::new(core::ptr::null()) };
+    /// Whether the emulator makes the accesses of this thread's lanes.
+    static MODELS: Cell<bool> = const { Cell::new(false) };
+    /// The last call that a model of memory wants to know the place of.
+    static SITE: Cell<Option<Site>> = const { Cell::new(None) };
 }
 
 /// Makes `slot` the lane that device code on this thread runs as, and returns the one before;
@@ -168,6 +179,26 @@ pub(super) fn current<'a>() -> Option<&'a LaneSlot> {
 }
 
 impl LaneSlot {
+    /// Says whether the lanes of this thread call [`Simt::access`] and [`Simt::fence`]; what was so before. To be said
+    /// before they begin.
+    pub fn model_memory(models: bool) -> bool {
+        MODELS.replace(models)
+    }
+    /// Where the device function was called that is being carried out, on threads that model memory.
+    pub fn site() -> Option<Site> {
+        SITE.get()
+    }
+    #[inline(always)]
+    pub(super) fn models_memory(&self) -> bool {
+        MODELS.get()
+    }
+    /// Notes where a device function was called, if anyone wants to know.
+    #[inline(always)]
+    pub(super) fn at(&self, site: Site) {
+        if self.models_memory() {
+            SITE.set(Some(site));
+        }
+    }
     #[inline(always)]
     pub(super) fn simt(&self) -> &dyn Simt {
         // SAFETY: set_current's caller keeps it valid.

@@ -17,7 +17,7 @@ unsafe fn atomic(word: *mut u32, access: Access, site: Site) -> u32 {
         if slot.schedules {
             slot.simt().schedule(&slot.info);
         }
-        if slot.models_memory {
+        if slot.models_memory() {
             // SAFETY: the caller's promise.
             return unsafe { slot.simt().access(&slot.info, word, access, site) };
         }
@@ -67,7 +67,7 @@ impl Words {
         Words {
             base: global(base),
             len: len as usize,
-            modelled: current().is_some_and(|slot| slot.models_memory),
+            modelled: current().is_some_and(|slot| slot.models_memory()),
         }
     }
 
@@ -226,13 +226,9 @@ impl HeapMemory for Words {
             && slot.tracks_blocks
         {
             let (base, bytes) = (self.base as usize, layout.size() as u64);
-            slot.simt().on_malloc(
-                &slot.info,
-                base,
-                ptr.byte_offset(),
-                bytes,
-                Location::caller(),
-            );
+            slot.at(Location::caller());
+            slot.simt()
+                .on_malloc(&slot.info, base, ptr.byte_offset(), bytes);
         }
     }
     #[inline(always)]
@@ -242,13 +238,9 @@ impl HeapMemory for Words {
             && slot.tracks_blocks
         {
             let (base, bytes) = (self.base as usize, layout.size() as u64);
-            slot.simt().on_free(
-                &slot.info,
-                base,
-                ptr.byte_offset(),
-                bytes,
-                Location::caller(),
-            );
+            slot.at(Location::caller());
+            slot.simt()
+                .on_free(&slot.info, base, ptr.byte_offset(), bytes);
         }
     }
     #[inline(always)]
