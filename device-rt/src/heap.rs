@@ -47,7 +47,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Errors
     /// As there.
     #[inline(always)]
-    #[track_caller]
     pub fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let result = self.alloc.malloc(layout);
         self.note(result, layout)
@@ -58,7 +57,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As there.
     #[inline(always)]
-    #[track_caller]
     pub unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout) {
         if !ptr.is_null() {
             self.words().note_free(ptr, layout);
@@ -75,7 +73,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As there.
     #[inline(always)]
-    #[track_caller]
     pub unsafe fn malloc_warp(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         // SAFETY: the caller's promise.
         let result = unsafe { self.alloc.malloc_warp(layout) };
@@ -87,7 +84,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As there.
     #[inline(always)]
-    #[track_caller]
     pub unsafe fn free_warp(self, ptr: DevicePtr<u8>, layout: Layout) {
         if !ptr.is_null() {
             self.words().note_free(ptr, layout);
@@ -101,7 +97,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Errors
     /// As there.
     #[inline(always)]
-    #[track_caller]
     pub fn calloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let result = self.alloc.calloc(layout);
         self.note(result, layout)
@@ -115,7 +110,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As there.
     #[inline(always)]
-    #[track_caller]
     pub unsafe fn realloc(
         self,
         ptr: DevicePtr<u8>,
@@ -144,7 +138,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Errors
     /// As there.
     #[inline(always)]
-    #[track_caller]
     pub fn malloc_array<T: HeapData>(self, len: u32) -> Result<DevicePtr<T>, AllocError> {
         match self.malloc(warpheap_api::layout::array::<T>(len)) {
             Ok(ptr) => Ok(ptr.cast()),
@@ -160,7 +153,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As there.
     #[inline(always)]
-    #[track_caller]
     pub unsafe fn malloc_shared(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         // SAFETY: the caller's promise.
         unsafe { self.alloc.malloc_shared(layout) }
@@ -174,7 +166,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As there.
     #[inline(always)]
-    #[track_caller]
     pub unsafe fn malloc_block(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         // SAFETY: the caller's promise.
         unsafe { self.alloc.malloc_block(layout) }
@@ -185,7 +176,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As there.
     #[inline(always)]
-    #[track_caller]
     pub unsafe fn free_block(self, ptr: DevicePtr<u8>, layout: Layout) {
         // SAFETY: the caller's promise.
         unsafe { self.alloc.free_block(ptr, layout) }
@@ -196,7 +186,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As there.
     #[inline(always)]
-    #[track_caller]
     pub unsafe fn reset(self, index: u32, count: u32)
     where
         A: Reset,
@@ -208,7 +197,6 @@ impl<A: DeviceAlloc> Heap<A> {
 
     /// What a share of the heap holds; see [`HeapStats::usage`].
     #[inline(always)]
-    #[track_caller]
     pub fn usage(self, index: u32, count: u32) -> HeapUsage
     where
         A: HeapStats,
@@ -222,7 +210,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// `ptr` is a live block of this heap that holds at least `T::WORDS` words, and no other lane
     /// writes it at the same time.
     #[inline(always)]
-    #[track_caller]
     pub unsafe fn load<T: HeapData>(self, ptr: DevicePtr<T>) -> T {
         T::get(self.words(), ptr.word())
     }
@@ -232,7 +219,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As [`load`](Self::load), and no other lane reads it at the same time.
     #[inline(always)]
-    #[track_caller]
     pub unsafe fn store<T: HeapData>(self, ptr: DevicePtr<T>, value: T) {
         value.put(self.words(), ptr.word());
     }
@@ -242,7 +228,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As [`load`](Self::load), for a block that holds more than `index` elements.
     #[inline(always)]
-    #[track_caller]
     pub unsafe fn load_at<T: HeapData>(self, ptr: DevicePtr<T>, index: u32) -> T {
         T::get(
             self.words(),
@@ -255,7 +240,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As [`store`](Self::store), for a block that holds more than `index` elements.
     #[inline(always)]
-    #[track_caller]
     pub unsafe fn store_at<T: HeapData>(self, ptr: DevicePtr<T>, index: u32, value: T) {
         value.put(
             self.words(),
@@ -269,7 +253,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// `ptr` is a live block of this heap, and lanes that access the word at the same time do so
     /// atomically.
     #[inline(always)]
-    #[track_caller]
     pub unsafe fn atomic_add(self, ptr: DevicePtr<u32>, value: u32) -> u32 {
         self.words().fetch_add(ptr.word(), value)
     }
@@ -280,7 +263,6 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As [`atomic_add`](Self::atomic_add).
     #[inline(always)]
-    #[track_caller]
     pub unsafe fn atomic_compare_exchange(
         self,
         ptr: DevicePtr<u32>,
@@ -291,7 +273,6 @@ impl<A: DeviceAlloc> Heap<A> {
     }
 
     #[inline(always)]
-    #[track_caller]
     fn note(
         self,
         result: Result<DevicePtr<u8>, AllocError>,

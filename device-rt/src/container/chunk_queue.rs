@@ -244,8 +244,6 @@ impl<T: HeapData> HeapChunkQueue<T> {
         while !done & !empty & (round < ROUNDS) {
             let team = Team::by_word(Group::here(), at + HEAD);
             let (mut node, mut count, mut taken, mut nothing) = (0, 0, 0, 0);
-            // What the members know of pushes the leader knows.
-            team.group().barrier();
             if team.leads() {
                 node = words.load(at + HEAD);
                 words.acquire();
@@ -259,8 +257,6 @@ impl<T: HeapData> HeapChunkQueue<T> {
                 let next = words.load(head + NEXT);
                 if count < pushed {
                     taken = least(team.count(), pushed - count);
-                    // Who sees the count knows of what was pushed: else the queue could seem empty that never was.
-                    words.release();
                     count = words.fetch_add(head + POPPED, taken);
                 } else if next == 0 {
                     nothing = 1;

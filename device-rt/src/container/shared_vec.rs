@@ -168,6 +168,7 @@ impl<T: HeapData> HeapSharedVec<T> {
             failed = team.group().shuffle(failed, select(room, lane, maker));
 
             if room {
+                words.acquire();
                 value.put(words, element::<T>(at, log2, block, offset));
                 index = first(log2, segment) + offset;
             } else if wait {
@@ -206,8 +207,6 @@ impl<T: HeapData> HeapSharedVec<T> {
                 words.store(word, made.block);
             }
         }
-        // Of another lane's block: who is told of it by this lane may write it.
-        words.acquire();
         made
     }
 

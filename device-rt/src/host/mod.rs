@@ -9,6 +9,7 @@ mod failing;
 mod fdg;
 mod gallatin;
 mod lists;
+pub mod memory;
 mod ouroboros;
 mod random_walk;
 mod random_walk_malloc;

@@ -99,8 +99,6 @@ impl TrieCursor {
                 on = !found;
             }
         }
-        // What was done before the key was brought, perhaps anew, is known.
-        memory.acquire();
         found
     }
 
