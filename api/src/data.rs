@@ -40,10 +40,12 @@ macro_rules! word_data {
         unsafe impl HeapData for $type {
             const WORDS: u32 = 1;
             #[inline(always)]
+            #[track_caller]
             fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
                 $from(memory.read(word))
             }
             #[inline(always)]
+            #[track_caller]
             fn put<M: HeapMemory>(self, memory: M, word: usize) {
                 memory.write(word, $to(self));
             }
@@ -69,10 +71,12 @@ word_data! {
 unsafe impl<T: 'static> HeapData for DevicePtr<T> {
     const WORDS: u32 = 1;
     #[inline(always)]
+    #[track_caller]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
         DevicePtr::from_granule(memory.read(word))
     }
     #[inline(always)]
+    #[track_caller]
     fn put<M: HeapMemory>(self, memory: M, word: usize) {
         memory.write(word, self.granule());
     }
@@ -90,10 +94,12 @@ unsafe impl<T: 'static> HeapData for DevicePtr<T> {
 unsafe impl<T: 'static> HeapData for DevicePtr<[T]> {
     const WORDS: u32 = 2;
     #[inline(always)]
+    #[track_caller]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
         DevicePtr::<T>::get(memory, word).with_len(memory.read(word + 1))
     }
     #[inline(always)]
+    #[track_caller]
     fn put<M: HeapMemory>(self, memory: M, word: usize) {
         self.first().put(memory, word);
         memory.write(word + 1, self.len());
@@ -112,6 +118,7 @@ unsafe impl<T: 'static> HeapData for DevicePtr<[T]> {
 unsafe impl<T: HeapData, const N: usize> HeapData for [T; N] {
     const WORDS: u32 = T::WORDS * N as u32;
     #[inline(always)]
+    #[track_caller]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
         let mut values = [T::get(memory, word); N];
         let mut i = 1;
@@ -122,6 +129,7 @@ unsafe impl<T: HeapData, const N: usize> HeapData for [T; N] {
         values
     }
     #[inline(always)]
+    #[track_caller]
     fn put<M: HeapMemory>(self, memory: M, word: usize) {
         let mut i = 0;
         while i < N {

@@ -8,8 +8,8 @@ use std::cell::RefCell;
 use std::panic::Location;
 use std::thread::panicking;
 use warpheap_api::LaneMask;
+use warpheap_rt::arch::simt::{Access, Fence, Site};
 use warpheap_rt::arch::simt::{LaneInfo, LaneSlot, Simt};
-use warpheap_rt::host::memory::{Access, Fence, Site};
 
 // A lane that is being unwound may call these from a `Drop`. It gets the answers of a lane that is
 // alone and is never suspended: the count of panics belongs to the OS thread, and other lanes on

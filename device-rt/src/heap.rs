@@ -47,6 +47,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Errors
     /// As there.
     #[inline(always)]
+    #[track_caller]
     pub fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let result = self.alloc.malloc(layout);
         self.note(result, layout)
@@ -57,6 +58,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As there.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout) {
         if !ptr.is_null() {
             self.words().note_free(ptr, layout);
@@ -73,6 +75,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As there.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn malloc_warp(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         // SAFETY: the caller's promise.
         let result = unsafe { self.alloc.malloc_warp(layout) };
@@ -84,6 +87,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As there.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn free_warp(self, ptr: DevicePtr<u8>, layout: Layout) {
         if !ptr.is_null() {
             self.words().note_free(ptr, layout);
@@ -97,6 +101,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Errors
     /// As there.
     #[inline(always)]
+    #[track_caller]
     pub fn calloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let result = self.alloc.calloc(layout);
         self.note(result, layout)
@@ -110,6 +115,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As there.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn realloc(
         self,
         ptr: DevicePtr<u8>,
@@ -138,6 +144,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Errors
     /// As there.
     #[inline(always)]
+    #[track_caller]
     pub fn malloc_array<T: HeapData>(self, len: u32) -> Result<DevicePtr<T>, AllocError> {
         match self.malloc(warpheap_api::layout::array::<T>(len)) {
             Ok(ptr) => Ok(ptr.cast()),
@@ -153,6 +160,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As there.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn malloc_shared(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         // SAFETY: the caller's promise.
         unsafe { self.alloc.malloc_shared(layout) }
@@ -166,6 +174,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As there.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn malloc_block(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         // SAFETY: the caller's promise.
         unsafe { self.alloc.malloc_block(layout) }
@@ -176,6 +185,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As there.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn free_block(self, ptr: DevicePtr<u8>, layout: Layout) {
         // SAFETY: the caller's promise.
         unsafe { self.alloc.free_block(ptr, layout) }
@@ -186,6 +196,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As there.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn reset(self, index: u32, count: u32)
     where
         A: Reset,
@@ -197,6 +208,7 @@ impl<A: DeviceAlloc> Heap<A> {
 
     /// What a share of the heap holds; see [`HeapStats::usage`].
     #[inline(always)]
+    #[track_caller]
     pub fn usage(self, index: u32, count: u32) -> HeapUsage
     where
         A: HeapStats,
@@ -210,6 +222,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// `ptr` is a live block of this heap that holds at least `T::WORDS` words, and no other lane
     /// writes it at the same time.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn load<T: HeapData>(self, ptr: DevicePtr<T>) -> T {
         T::get(self.words(), ptr.word())
     }
@@ -219,6 +232,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As [`load`](Self::load), and no other lane reads it at the same time.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn store<T: HeapData>(self, ptr: DevicePtr<T>, value: T) {
         value.put(self.words(), ptr.word());
     }
@@ -228,6 +242,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As [`load`](Self::load), for a block that holds more than `index` elements.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn load_at<T: HeapData>(self, ptr: DevicePtr<T>, index: u32) -> T {
         T::get(
             self.words(),
@@ -240,6 +255,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As [`store`](Self::store), for a block that holds more than `index` elements.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn store_at<T: HeapData>(self, ptr: DevicePtr<T>, index: u32, value: T) {
         value.put(
             self.words(),
@@ -253,6 +269,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// `ptr` is a live block of this heap, and lanes that access the word at the same time do so
     /// atomically.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn atomic_add(self, ptr: DevicePtr<u32>, value: u32) -> u32 {
         self.words().fetch_add(ptr.word(), value)
     }
@@ -263,6 +280,7 @@ impl<A: DeviceAlloc> Heap<A> {
     /// # Safety
     /// As [`atomic_add`](Self::atomic_add).
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn atomic_compare_exchange(
         self,
         ptr: DevicePtr<u32>,
@@ -273,6 +291,7 @@ impl<A: DeviceAlloc> Heap<A> {
     }
 
     #[inline(always)]
+    #[track_caller]
     fn note(
         self,
         result: Result<DevicePtr<u8>, AllocError>,

@@ -1,5 +1,7 @@
 //! `cargo xtask mutants`: leaves out each fence and barrier of device code in turn, and runs explored schedules in the
-//! emulator's model of memory until one fails. One that none misses is needless, or is not tested.
+//! emulator's model of memory until one fails. One that none misses is needless, or is not tested, and has to be argued for.
+
+mod argued;
 
 use crate::bundle::executables;
 use crate::error::{Result, message};
@@ -77,14 +79,42 @@ pub fn run(args: &Args) -> Result {
         return Err(error);
     }
     let rows = lock(&rows);
-    sh::write(&root().join(&args.out), table(&rows, args.schedules))?;
-    let missed = rows.values().filter(|by| by.is_some()).count();
+    let said = argued::read()?;
+    let (mut missed, mut argued, mut open) = (0, 0, Vec::new());
+    let mut lines = String::new();
+    for (place, by) in rows.iter() {
+        let key = argued::key(place)?;
+        let by = match by {
+            Some(by) => {
+                missed += 1;
+                by.clone()
+            }
+            None if said.contains(&key) => {
+                argued += 1;
+                "nobody | [argued](unmissed.md) | -".into()
+            }
+            None => {
+                open.push(key.clone());
+                "**nobody** | - | -".into()
+            }
+        };
+        let at = place.trim_start_matches("device-rt/src/");
+        lines += &format!("| `{at}` | {by} |\n");
+    }
+    sh::write(&root().join(&args.out), table(&lines, args.schedules))?;
     println!(
-        "{} places, {missed} of which are missed: {}",
+        "{} places, {missed} of which are missed and {argued} argued for: {}",
         rows.len(),
         args.out.display()
     );
-    Ok(())
+    match open.is_empty() {
+        true => Ok(()),
+        false => message(format!(
+            "nobody misses these, and {} says nothing of them:\n{}",
+            argued::LIST,
+            open.join("\n")
+        )),
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -198,21 +228,13 @@ fn killed_by<'a>(place: &str, killers: impl Iterator<Item = &'a Killer>) -> Resu
     Ok(None)
 }
 
-fn table(rows: &BTreeMap<String, Option<String>>, schedules: u32) -> String {
-    let mut text = format!(
+fn table(lines: &str, schedules: u32) -> String {
+    format!(
         "# Every fence as a mutant\n\n\
          Made by `cargo xtask mutants`. Each place in device code that orders accesses was left out by itself, and explored\n\
          schedules in [the emulator's model of memory](ordering.md) were run until one failed: those of every allocator that\n\
          reaches the place, {schedules} at each of the widths 4, 32 and 1, and the explored tests of the containers. The last\n\
-         column says how many schedules that took.\n\n\
-         | place | missed by | as | after |\n|---|---|---|---|\n"
-    );
-    for (place, by) in rows {
-        let by = by.as_deref().unwrap_or("**nobody** | - | -");
-        text += &format!(
-            "| `{}` | {by} |\n",
-            place.trim_start_matches("device-rt/src/")
-        );
-    }
-    text
+         column says how many schedules that took. What nobody misses is [argued for](unmissed.md).\n\n\
+         | place | missed by | as | after |\n|---|---|---|---|\n{lines}"
+    )
 }

@@ -33,7 +33,7 @@ pub(crate) use sites::Sites;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use warpheap_rt::host::memory::{Access, Fence, Site};
+use warpheap_rt::arch::simt::{Access, Fence, Site};
 use word::{Stamp, What};
 
 /// How often, in sixteenths, a load sees an old value where it may: one of these for each launch.

@@ -6,7 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::str::FromStr;
 use std::sync::{Mutex, OnceLock, PoisonError};
-use warpheap_rt::host::memory::Site;
+use warpheap_rt::arch::simt::Site;
 
 /// A place where device code orders accesses, as `FILE:LINE:COLUMN:KIND`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@ use super::clock::{Clock, both};
 use super::lane::Lane;
 use std::collections::VecDeque;
 use std::rc::Rc;
-use warpheap_rt::host::memory::Site;
+use warpheap_rt::arch::simt::Site;
 
 /// Values of a word that are remembered. Older ones are never seen: less than what may happen.
 pub(super) const HISTORY: usize = 8;

@@ -129,6 +129,7 @@ impl<const FULL: bool> Group<FULL> {
 
     /// Collective: the leader makes the `call`, and each lane gets its answer.
     #[inline(always)]
+    #[track_caller]
     pub fn once(self, call: impl FnOnce() -> (u32, u32)) -> (u32, u32) {
         let (mut first, mut second) = (0, 0);
         if self.leads() {
@@ -146,6 +147,7 @@ impl<const FULL: bool> Group<FULL> {
 
     /// Collective: waits for all lanes, and orders their memory accesses among themselves.
     #[inline(always)]
+    #[track_caller]
     pub fn barrier(self) {
         target::warp_barrier(self.lanes());
     }
@@ -158,6 +160,7 @@ impl<const FULL: bool> Group<FULL> {
     /// fence is cumulative; Vulkan: what the barrier made visible in the subgroup is made available to the
     /// device by the fence). A fence before the barrier would cover the lane's own accesses alone.
     #[inline(always)]
+    #[track_caller]
     pub fn release(self) {
         self.barrier();
         target::release();
@@ -170,6 +173,7 @@ impl<const FULL: bool> Group<FULL> {
     /// orders what the reader does from here on after what the former owner did, and the barrier passes that on
     /// to the lanes that it read for.
     #[inline(always)]
+    #[track_caller]
     pub fn acquire(self) {
         target::acquire();
         self.barrier();

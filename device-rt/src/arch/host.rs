@@ -3,6 +3,7 @@
 //! Everything that depends on other lanes goes to the [`simt::Simt`] of the running lane. Without
 //! one, the calling thread is the only lane of a warp of width one.
 
+pub mod memory;
 pub mod simt;
 mod words;
 
@@ -10,7 +11,8 @@ pub use words::{AtomicWord, Words};
 
 use core::panic::Location;
 use core::sync::atomic::{Ordering, fence};
-use simt::{Fence, LaneInfo, current};
+use memory::Fence;
+use simt::{LaneInfo, current};
 use std::sync::OnceLock;
 use std::time::Instant;
 use warpheap_api::LaneMask;

@@ -35,7 +35,7 @@ pub(crate) const FULL: u32 = 1;
 const TAKEN: u32 = 2;
 
 /// Rounds of an operation before it is contended.
-const ROUNDS: u32 = 4096;
+const ROUNDS: u32 = 1 << 16;
 /// Rounds that a lane waits for who took the first slot after a full node to bring the next one.
 const PATIENCE: u32 = 64;
 /// Nanoseconds of such a round.
@@ -244,6 +244,8 @@ impl<T: HeapData> HeapChunkQueue<T> {
         while !done & !empty & (round < ROUNDS) {
             let team = Team::by_word(Group::here(), at + HEAD);
             let (mut node, mut count, mut taken, mut nothing) = (0, 0, 0, 0);
+            // What the members know of pushes the leader knows.
+            team.group().barrier();
             if team.leads() {
                 node = words.load(at + HEAD);
                 words.acquire();
@@ -257,6 +259,8 @@ impl<T: HeapData> HeapChunkQueue<T> {
                 let next = words.load(head + NEXT);
                 if count < pushed {
                     taken = least(team.count(), pushed - count);
+                    // Who sees the count knows of what was pushed: else the queue could seem empty that never was.
+                    words.release();
                     count = words.fetch_add(head + POPPED, taken);
                 } else if next == 0 {
                     nothing = 1;

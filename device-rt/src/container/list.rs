@@ -218,7 +218,7 @@ impl<T: HeapData> HeapList<T> {
             let chunk = select(room, head, made);
             let place = select(room, index, late.rank());
             if chunk != 0 {
-                words.acquire();
+                // The leader acquired `head`, a late leader made its own: the barriers tell the members.
                 value.put(words, element::<T>(word_of(chunk), place));
             } else if !brings {
                 arch::pause(PAUSE);

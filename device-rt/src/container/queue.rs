@@ -306,6 +306,8 @@ fn claim<T: HeapData, A: DeviceAlloc>(
 ) -> Claim {
     let words = heap.words();
     let mut first = 0;
+    // What the members know of the queue the leader knows.
+    team.group().barrier();
     if team.leads() {
         first = words.load(at + side.counter);
     }
@@ -321,6 +323,9 @@ fn claim<T: HeapData, A: DeviceAlloc>(
     if team.leads() {
         if taken != 0 {
             let next = first.wrapping_add(taken);
+            // Who sees the counter moved knows what let it move: else a queue could seem empty, or full, that
+            // never was.
+            words.release();
             let old = words.compare_exchange(at + side.counter, first, next);
             taken = select(old == first, taken, 0);
         } else {

@@ -168,7 +168,6 @@ impl<T: HeapData> HeapSharedVec<T> {
             failed = team.group().shuffle(failed, select(room, lane, maker));
 
             if room {
-                words.acquire();
                 value.put(words, element::<T>(at, log2, block, offset));
                 index = first(log2, segment) + offset;
             } else if wait {
@@ -207,6 +206,8 @@ impl<T: HeapData> HeapSharedVec<T> {
                 words.store(word, made.block);
             }
         }
+        // Of another lane's block: who is told of it by this lane may write it.
+        words.acquire();
         made
     }
 
@@ -231,8 +232,8 @@ impl<T: HeapData> HeapSharedVec<T> {
             let place = Self::place(log2, index);
             let count = words.load(counter(at, log2, place.segment));
             if place.offset < least(count, capacity(log2, place.segment)) {
+                // Who knows of the push knows its segment, which the pusher had acquired.
                 let block = words.load(at + SEGMENTS + place.segment as usize);
-                words.acquire();
                 word = element::<T>(at, log2, block, place.offset);
             }
         }

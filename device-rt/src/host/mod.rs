@@ -9,7 +9,6 @@ mod failing;
 mod fdg;
 mod gallatin;
 mod lists;
-pub mod memory;
 mod ouroboros;
 mod random_walk;
 mod random_walk_malloc;

@@ -61,6 +61,7 @@ pub trait Requests<H: Copy, const FULL: bool> {
 /// Collective over the group of `team`: serves the lanes that `wait`, in rounds. It ends when none waits any
 /// more: a round has to serve lanes of a team, to fail them, or to be one of a bounded number.
 #[inline(always)]
+#[track_caller]
 pub fn in_rounds<H: Copy, R: Requests<H, FULL>, const FULL: bool>(
     team: Team<FULL>,
     waits: bool,

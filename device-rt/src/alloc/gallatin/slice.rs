@@ -167,11 +167,15 @@ impl Gallatin {
                 mark = select(clear, EMPTY, select(is_block(seen), HELD, BUSY));
                 held = (words.compare_exchange(at, seen, mark) == seen) & !clear;
                 // It may have come back since, with new slices.
-                if held & is_block(seen) && self.has_slices(block_in(seen), class) {
-                    if words.compare_exchange(at, mark, seen) != mark {
-                        refund = self.drain(block_in(seen), class);
+                if held & is_block(seen) {
+                    // Else its old count could be seen here, and nobody would come to the new slices.
+                    words.acquire();
+                    if self.has_slices(block_in(seen), class) {
+                        if words.compare_exchange(at, mark, seen) != mark {
+                            refund = self.drain(block_in(seen), class);
+                        }
+                        held = false;
                     }
-                    held = false;
                 }
             }
             search.fruitless += select(search.dry, STAYS, 1);

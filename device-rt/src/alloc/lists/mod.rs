@@ -177,7 +177,8 @@ unsafe impl<const PER_PROCESSOR: bool> DeviceAlloc for SegmentLists<PER_PROCESSO
         let possible = ask.size != u32::MAX;
         let group = Group::here();
         let (unit, code) = self.serve(group, ask, possible);
-        group.acquire();
+        // Who claimed a lane's segment for it has acquired; the others know by this.
+        group.barrier();
         let code = select(possible, code, AllocError::Unsupported.code());
         if code == 0 {
             Ok(DevicePtr::from_granule(self.geometry.granule_of(unit)))

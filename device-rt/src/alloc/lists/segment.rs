@@ -72,6 +72,8 @@ impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
             left *= (got != 0) as u32;
         }
         if whole != size {
+            // What was done with them before is known to whoever gets the whole.
+            self.words.acquire();
             self.words
                 .fetch_add(self.geometry.state_word(unit), used(whole - size));
         }

@@ -29,6 +29,9 @@ impl<const PER_PROCESSOR: bool> SegmentLists<PER_PROCESSOR> {
             if base > self.geometry.units {
                 base = u32::MAX;
             } else if sum.total > self.geometry.units - base {
+                // A store carries on nothing by itself of what was done before the top was lowered.
+                self.words.acquire();
+                self.words.release();
                 self.words.store(TOP_WORD, base);
                 base = u32::MAX;
             }

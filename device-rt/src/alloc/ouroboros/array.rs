@@ -21,10 +21,13 @@ impl Queue for VirtualArray {
     const INDEX: u32 = 1;
     const NAMES: [&'static str; 2] = ["OuroborosPVA", "OuroborosCVA"];
     const VIRTUAL: bool = true;
+    const IN_RING: bool = true;
 
     #[inline(always)]
     fn chunk_of(core: Core, class: u32, number: u32, _way: Way) -> u32 {
-        core.words.load(pointer(core, class, number))
+        let chunk = core.words.load(pointer(core, class, number));
+        core.words.acquire();
+        chunk
     }
 
     #[inline(always)]

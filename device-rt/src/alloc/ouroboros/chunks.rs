@@ -69,6 +69,8 @@ impl Strategy for Chunks {
         if live {
             core.set_page(chunk, page);
         }
+        // All bits are there before they count: a chunk that counts as free may get another use.
+        group.release();
         // Pages of one chunk are counted together.
         let team = Team::by_key(group, chunk);
         let pages = core.geometry.pages(class);

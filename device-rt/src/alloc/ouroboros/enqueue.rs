@@ -59,7 +59,7 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
                         core.words.fetch_sub(room, entries.count) as i32 >= entries.count as i32;
                     if served {
                         let back = core.geometry.head(class, HEAD_BACK);
-                        position = core.words.fetch_add(back, entries.count);
+                        position = core.take_positions::<Q>(back, entries.count);
                     } else {
                         core.words.fetch_add(room, entries.count);
                     }
@@ -100,6 +100,10 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         let mut sum = 0;
         if group.any(lost != 0) {
             sum = team.sum(lost).total;
+        }
+        if Q::VIRTUAL {
+            // What the others wrote counts after it is written.
+            group.barrier();
         }
         if leads & served & Q::VIRTUAL {
             core.count_events::<Q>(class, position, entries.count, WRITTEN, known);

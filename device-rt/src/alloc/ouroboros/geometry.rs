@@ -181,7 +181,8 @@ impl Geometry {
     /// Granule of a chunk.
     #[inline(always)]
     pub(super) fn granule(self, chunk: u32) -> u32 {
-        self.data + (chunk << self.chunk_log())
+        // Also of none.
+        self.data.wrapping_add(chunk << self.chunk_log())
     }
 
     /// The chunk of the class that holds a page, and the page's number in it.

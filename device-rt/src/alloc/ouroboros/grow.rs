@@ -110,8 +110,9 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
                 .store(header + NEXT, select(lane == last, NONE, next));
             core.words
                 .store(header + STATE, state(class + 1 + QUEUE, 0));
-            Q::add(core, class, chunk, mine);
         }
+        // What each lane knows of its chunk is known to all, who fill it.
+        group.barrier();
         let mut filler = 0;
         while filler < added.count() {
             // Valid lanes are the first ones.
@@ -119,8 +120,14 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
             core.empty_entries(fills, rank, group.count());
             filler += 1;
         }
-        // The holder makes known what all lanes wrote.
+        // Each makes known what all lanes wrote, and the holder then that it did.
         group.release();
+        if Q::IN_RING {
+            if valid {
+                Q::add(core, class, chunk, mine);
+            }
+            group.release();
+        }
         if holds {
             let some = !added.is_empty();
             if some {

@@ -36,12 +36,15 @@ impl Core {
         let mut passed = 0;
         let mut steps = 0;
         let mut going = true;
+        let mut chunk = self.words.load(at);
         while going & (steps < STEPS) {
-            let chunk = self.words.load(at);
             going = chunk < self.geometry.chunks;
             if going {
+                // The header is that of the chunk's present use.
+                self.words.acquire();
                 let header = self.geometry.header(chunk);
-                let events = self.words.load(header + EVENTS);
+                // The newest value, or whoever changes it next sees what this lane has done.
+                let events = self.words.fetch_add(header + EVENTS, 0);
                 let next = self.words.load(header + NEXT);
                 let (_, is) = self.number(class, chunk);
                 let done = (events == self.all_events()) | (!front & self.all_written(events));
@@ -49,8 +52,12 @@ impl Core {
                 // The pointer never comes back to a chunk while that keeps its number, so it has not
                 // moved meanwhile if it is the same.
                 if going {
-                    let moved = self.words.compare_exchange(at, chunk, next) == chunk;
-                    passed += moved as u32;
+                    // Who finds the next one here finds it as it was linked.
+                    self.words.acquire();
+                    self.words.release();
+                    let old = self.words.compare_exchange(at, chunk, next);
+                    passed += (old == chunk) as u32;
+                    chunk = select(old == chunk, next, old);
                 }
             }
             steps += 1;
@@ -77,7 +84,10 @@ impl Core {
                 let mut tries = 0;
                 while !taken & (tries < STEPS) {
                     let chunk = self.words.load(at);
+                    self.words.acquire();
                     let next = self.words.load(self.geometry.header(chunk) + NEXT);
+                    self.words.acquire();
+                    self.words.release();
                     taken = self.words.compare_exchange(at, chunk, next) == chunk;
                     if taken {
                         self.drop_queue_chunk(chunk);
@@ -111,6 +121,8 @@ impl Queue for VirtualLinked {
         let mut steps = 0;
         let mut going = chunk < core.geometry.chunks;
         while going & (steps < STEPS) {
+            // Its header, and its places, are those of its present use.
+            core.words.acquire();
             let (here, is) = core.number(class, chunk);
             // Needed or not: it is on the way with the others.
             let next = core.words.load(core.geometry.header(chunk) + NEXT);
@@ -164,7 +176,11 @@ impl Queue for VirtualLinked {
     fn settle(core: Core, class: u32, before: u32) {
         let mut done = false;
         if before != NONE {
-            let events = core.words.load(core.geometry.header(before) + EVENTS);
+            // The newest value, or whoever changes it next sees the link.
+            let events = core
+                .words
+                .fetch_add(core.geometry.header(before) + EVENTS, 0);
+            core.words.acquire();
             done = core.all_written(events);
         }
         // Whoever wrote the last entry found no chunk to go on to.

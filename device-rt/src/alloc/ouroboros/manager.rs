@@ -31,6 +31,9 @@ impl Core {
         }
         if found == NONE {
             self.words.fetch_add(free, units);
+        } else {
+            // The other half of `give_bits`.
+            self.words.acquire();
         }
         found
     }
@@ -45,6 +48,10 @@ impl Core {
     /// The first half of giving a chunk back; [`count_given`](Self::count_given) follows.
     #[inline(always)]
     pub(super) fn give_bits(self, chunk: u32, units_log: u32) {
+        // What the owners of its pages did, of which the caller knows from words it has read, comes before
+        // whatever the next owner of the chunk does.
+        self.words.acquire();
+        self.words.release();
         self.clear(chunk, units_log, u32::MAX);
     }
 

@@ -56,7 +56,7 @@ impl Strategy for Pages {
         if taken != 0 {
             let front = core.geometry.head(class, HEAD_FRONT);
             deal.kind = Deal::POSITIONS;
-            deal.base = core.words.fetch_add(front, taken);
+            deal.base = core.take_positions::<Q>(front, taken);
             deal.mask = taken;
         }
         deal
@@ -95,7 +95,12 @@ impl<Q: Queue> Ouroboros<Pages, Q> {
         let core = self.core;
         let spilled = core.geometry.head(class, HEAD_SPILLED);
         let (chunk, page) = core.geometry.place(class, granule);
+        // Whose page it was may be known from an entry that was read.
+        core.words.acquire();
+        core.words.release();
         core.set_page(chunk, page);
+        // The bit is there before it counts: a chunk that counts as free may get another use.
+        core.words.release();
         core.words.fetch_add(spilled, 1);
         let closed = core.count_pages(chunk, class, 1) && core.close_chunk(chunk, class);
         if closed {
@@ -134,7 +139,7 @@ impl<Q: Queue> Ouroboros<Pages, Q> {
             } else {
                 left -= there;
                 let front = core.geometry.head(other, HEAD_FRONT);
-                let position = core.words.fetch_add(front, there);
+                let position = core.take_positions::<Q>(front, there);
                 let mut known = Known::NOTHING;
                 let mut i = 0;
                 while i < there {

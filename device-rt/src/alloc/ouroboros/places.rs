@@ -54,11 +54,27 @@ impl Core {
         self.geometry.granule(chunk) as usize * 4
     }
 
+    /// Takes `count` positions from a queue's front or back, for entries, or room, that the caller has.
+    ///
+    /// Which entries a position gets depends on what others had when they took theirs. So all that they knew of queue
+    /// chunks goes along with the counter: else a position's chunk might not be found.
+    #[inline(always)]
+    pub(super) fn take_positions<Q: Queue>(self, counter: usize, count: u32) -> u32 {
+        if Q::VIRTUAL {
+            self.words.acquire();
+            self.words.release();
+        }
+        let position = self.words.fetch_add(counter, count);
+        if Q::VIRTUAL {
+            self.words.acquire();
+        }
+        position
+    }
+
     /// Gives a queue chunk back.
     #[inline(always)]
     pub(super) fn drop_queue_chunk(self, chunk: u32) {
         self.words.store(self.geometry.header(chunk) + STATE, 0);
-        self.words.release();
         self.give_chunk(chunk, 0);
     }
 
@@ -166,6 +182,8 @@ impl Core {
     ) {
         let log = self.geometry.slots_log();
         let (mut position, mut left) = (position, count);
+        // A queue chunk all of whose entries count may get another use: nobody is at them any more.
+        self.words.release();
         while left != 0 {
             let here = least(left, (1 << log) - (position & ((1 << log) - 1)));
             let number = position >> log;
@@ -184,6 +202,9 @@ impl Core {
                 let new = self.words.fetch_add(at, add).wrapping_add(add);
                 let all = new == self.all_events();
                 if all | ((event == WRITTEN) & self.all_written(new)) {
+                    // Of two who could move a pointer at least one sees what the other one did.
+                    self.words.acquire();
+                    self.words.release();
                     Q::progressed(self, class, chunk, number, all);
                 }
             }

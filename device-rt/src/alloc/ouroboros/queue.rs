@@ -49,7 +49,12 @@ pub trait Queue: Copy + 'static {
     #[doc(hidden)]
     const VIRTUAL: bool;
 
-    /// The queue chunk with this number, in which the caller has a position; [`NONE`] if it was not found.
+    /// Whether queue chunks are added one by one, by [`add`](Self::add).
+    #[doc(hidden)]
+    const IN_RING: bool = false;
+
+    /// The queue chunk with this number, in which the caller has a position; [`NONE`] if it was not found. What was done
+    /// before it was added is known to the caller then.
     #[doc(hidden)]
     fn chunk_of(core: Core, class: u32, number: u32, way: Way) -> u32;
 
@@ -57,7 +62,7 @@ pub trait Queue: Copy + 'static {
     #[doc(hidden)]
     fn can_add(core: Core, class: u32, number: u32) -> bool;
 
-    /// Adds a queue chunk with this number. The caller's warp holds the queue's lock, and fills it.
+    /// Adds a queue chunk with this number, which is filled. The caller's warp holds the queue's lock, and has released.
     #[doc(hidden)]
     #[inline(always)]
     fn add(_core: Core, _class: u32, _chunk: u32, _number: u32) {}

@@ -136,6 +136,10 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
             page = core.take_entry::<Q>(class, at, &mut known);
         }
         let left = turn.team.ballot(has & (page == NONE)).count();
+        if Q::VIRTUAL {
+            // What the others took counts after it is taken.
+            turn.team.group().barrier();
+        }
         if turn.team.leads() & positions {
             core.entries_taken::<Q>(class, claimed.base, claimed.share, known);
             if left != 0 {

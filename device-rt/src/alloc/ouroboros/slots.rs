@@ -155,7 +155,7 @@ impl<Q: Queue> Ouroboros<Chunks, Q> {
         let mut entry = NONE;
         if core.words.load(entries) as i32 > 0 && core.take_of(entries, 1) != 0 {
             let front = core.geometry.head(class, HEAD_FRONT);
-            let position = core.words.fetch_add(front, 1);
+            let position = core.take_positions::<Q>(front, 1);
             let mut known = Known::NOTHING;
             entry = core.take_entry::<Q>(class, position, &mut known);
             core.entries_taken::<Q>(class, position, 1, known);

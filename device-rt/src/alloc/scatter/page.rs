@@ -77,6 +77,7 @@ impl ScatterAlloc {
     #[inline(always)]
     pub(super) fn claim(self, held: &mut Held, part: &mut Part) {
         let words = held.spots.div_ceil(32);
+        self.after_marks(held.spots);
         let hints = self.geometry.bits_word(held.page);
         let first = held.before / 32;
         let mut word = select(first < words, first, 0);
@@ -107,6 +108,15 @@ impl ScatterAlloc {
             let taken = self.claim_bits(held, word, wanted, part);
             wanted = take_from(valid & !taken, held.count, turn);
             attempt += 1;
+        }
+    }
+
+    /// The other half of the release in [`free_chunks`](Self::free_chunks), for a page whose one word of bits may have
+    /// had marks.
+    #[inline(always)]
+    pub(super) fn after_marks(self, spots: u32) {
+        if (spots > 1) & (spots <= 32) {
+            self.words.acquire();
         }
     }
 
@@ -184,6 +194,8 @@ impl ScatterAlloc {
                 // the lane that set it, and a page that is reset has none.
                 self.words
                     .fetch_and(self.geometry.bits_word(page), !(1 << word));
+                // Before the page can be split anew: into fewer chunks, the word has their bits.
+                self.words.release();
             }
             opened = self.leave(page, seen, mask.count_ones());
         }

@@ -137,6 +137,7 @@ impl ScatterAlloc {
                     let free = low_mask(spots - word * 32) & !set;
                     wanted = take_from(free, held.count, turn);
                 }
+                self.after_marks(spots);
                 self.claim_bits(&mut held, word, wanted, &mut taken.part);
                 taken.left = held.count;
             }

@@ -3,12 +3,7 @@
 use std::cell::Cell;
 use warpheap_api::LaneMask;
 
-#[cfg(feature = "std")]
-use crate::host::memory;
-#[cfg(not(feature = "std"))]
-#[path = "../../host/memory.rs"]
-mod memory;
-pub(super) use memory::{Access, Change, Fence, Site};
+use super::memory::{Access, Fence, Site};
 
 /// Where a lane is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Words in the host's memory: every access to a heap is checked, and an emulator may schedule it, or make it itself.
 
 use super::super::Group;
-use super::simt::{Access, Change, Site, current};
+use super::memory::{Access, Change, Site};
+use super::simt::current;
 use super::{acquire, block_barrier, block_broadcast, global, release, thread_index};
 use core::panic::Location;
 use core::sync::atomic::{AtomicU32, Ordering};

@@ -9,7 +9,8 @@ use warpheap_api::{AllocError, DeviceAlloc, HeapData, HeapMemory, LaneMask, sele
 impl<K: HeapData> HeapHashMap<K, u32> {
     /// Inserts a key with the value `n`, or adds `n` to its value, wrapping. It was absent for one of the
     /// lanes that bring a key first. Lanes of a warp that call it together with the same key do so by one
-    /// addition.
+    /// addition. An addition to a key that is there orders nothing: what a lane wrote before is not known to who
+    /// reads the sum.
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
@@ -35,6 +36,8 @@ impl<K: HeapData> HeapHashMap<K, u32> {
         let total = team.sum(n).total;
         // 0: it was there; 1: it was not; beyond: the code of an error.
         let mut answer = 0;
+        // What each of them wrote before is known to who reads the key that the leader brings.
+        group.barrier();
         if team.leads() {
             answer = match self.add_alone(heap, key, total) {
                 Ok(before) => !before.was_there() as u32,

@@ -99,6 +99,8 @@ impl TrieCursor {
                 on = !found;
             }
         }
+        // What was done before the key was brought, perhaps anew, is known.
+        memory.acquire();
         found
     }
 

@@ -1,6 +1,7 @@
 //! Hash maps that many lanes use at once.
 
 use warpheap_rt::adaptor::Failing;
+use warpheap_rt::api::HeapMemory;
 use warpheap_rt::device::*;
 
 /// Insert a key; a value that is there stays.
@@ -205,6 +206,8 @@ pub fn map_histories<A: DeviceAlloc>(
         for i in starts[lane]..starts[lane + 1] {
             let op = ops[i as usize];
             let begin = clock[0].fetch_add(1);
+            // What others ended before this one began is before it.
+            heap.words().acquire();
             let mut result = 0;
             if op.kind == INSERT {
                 result = inserted(map.insert(heap, op.key, op.value));
@@ -221,6 +224,7 @@ pub fn map_histories<A: DeviceAlloc>(
             } else if op.kind == ADD {
                 result = inserted(map.add(heap, op.key, op.value));
             }
+            heap.words().release();
             let end = clock[0].fetch_add(1);
             outcomes[i as usize] = MapOutcome { begin, end, result };
         }
@@ -243,6 +247,8 @@ pub fn map_wide_histories<A: DeviceAlloc>(
             let op = ops[i as usize];
             let key = [op.key, op.also];
             let begin = clock[0].fetch_add(1);
+            // What others ended before this one began is before it.
+            heap.words().acquire();
             let mut result = 0;
             if op.kind == INSERT {
                 result = inserted(map.insert(heap, key, wide(op.value)));
@@ -258,6 +264,7 @@ pub fn map_wide_histories<A: DeviceAlloc>(
             } else if op.kind == REMOVE {
                 result = removed(map.remove(heap, key));
             }
+            heap.words().release();
             let end = clock[0].fetch_add(1);
             outcomes[i as usize] = MapOutcome { begin, end, result };
         }

@@ -1,5 +1,6 @@
 //! Queues that all lanes push to and pop from.
 
+use warpheap_rt::api::HeapMemory;
 use warpheap_rt::device::*;
 
 /// Append an element.
@@ -108,6 +109,8 @@ pub fn use_queue<A: DeviceAlloc>(
         if (number as usize) < ops.len() {
             let pop = ops[number as usize] == POP;
             let began = clock[0].fetch_add(1);
+            // What others ended before this one began is before it.
+            heap.words().acquire();
             let mut value = [number, !number];
             let code = if pop {
                 code_of(queue.try_pop(heap, &mut value))
@@ -115,6 +118,7 @@ pub fn use_queue<A: DeviceAlloc>(
                 code_of(queue.try_push(heap, value))
             };
             let mut event = event(code, pop, value, began);
+            heap.words().release();
             event.ended = clock[0].fetch_add(1);
             events[number as usize] = event;
         }
@@ -136,6 +140,8 @@ pub fn use_chunk_queue<A: DeviceAlloc>(
         if (number as usize) < ops.len() {
             let pop = ops[number as usize] == POP;
             let began = clock[0].fetch_add(1);
+            // What others ended before this one began is before it.
+            heap.words().acquire();
             let mut value = [number, !number];
             let code = if pop {
                 code_of(queue.try_pop(heap, &mut value))
@@ -146,6 +152,7 @@ pub fn use_chunk_queue<A: DeviceAlloc>(
                 }
             };
             let mut event = event(code, pop, value, began);
+            heap.words().release();
             event.ended = clock[0].fetch_add(1);
             events[number as usize] = event;
         }

@@ -1,0 +1,135 @@
+//! What the lanes of a subgroup do together. None of it takes a mask: the hardware takes whoever is there.
+
+use super::place::{company, lane};
+use core::arch::asm;
+use warpheap_api::{LaneMask, select};
+
+/// Whether masks that are known when the code is compiled make it faster: the hardware takes whoever is there.
+pub const MASKS_COST: bool = false;
+
+/// The lanes of the warp that are here together with the calling one; that one alone, where lanes do not meet
+/// again.
+#[inline(always)]
+pub fn active() -> LaneMask {
+    let lanes = ballot_word(1);
+    let only = LaneMask::only(lane());
+    let together = company() != 0;
+    LaneMask {
+        lo: select(together, lanes.lo, only.lo),
+        hi: select(together, lanes.hi, only.hi),
+    }
+}
+
+/// Those lanes of `mask` whose `vote` is true.
+#[inline(always)]
+pub fn ballot(mask: LaneMask, vote: bool) -> LaneMask {
+    // More lanes than the mask's may be there where each is a group of its own.
+    ballot_word(vote as u32).and(mask)
+}
+
+#[inline(always)]
+fn ballot_word(vote: u32) -> LaneMask {
+    let mut lanes = UVec4 {
+        x: 0,
+        y: 0,
+        z: 0,
+        w: 0,
+    };
+    // SAFETY: a ballot has no preconditions.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%bool = OpTypeBool",
+            "%zero = OpConstant %u32 0",
+            "%subgroup = OpConstant %u32 3",
+            "%vote = OpINotEqual %bool {vote} %zero",
+            "%lanes = OpGroupNonUniformBallot typeof*{lanes} %subgroup %vote",
+            "OpStore {lanes} %lanes",
+            vote = in(reg) vote,
+            lanes = in(reg) &mut lanes,
+        );
+    }
+    LaneMask {
+        lo: lanes.x,
+        hi: lanes.y,
+    }
+}
+
+/// The `value` of lane `source`, which must be in `mask`.
+#[inline(always)]
+pub fn shuffle(_mask: LaneMask, value: u32, source: u32) -> u32 {
+    let result: u32;
+    // SAFETY: the source lane is active, as the module asks.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%subgroup = OpConstant %u32 3",
+            "{result} = OpGroupNonUniformShuffle %u32 %subgroup {value} {source}",
+            value = in(reg) value,
+            source = in(reg) source,
+            result = out(reg) result,
+        );
+    }
+    result
+}
+
+/// Those lanes of `mask` whose `value` equals the calling lane's.
+///
+/// There is no instruction for it, except where all lanes have the same value: one round for each
+/// different value, the same for all lanes.
+#[inline(always)]
+pub fn match_any(mask: LaneMask, value: u32) -> LaneMask {
+    let mut left = if all_equal(value) {
+        LaneMask::EMPTY
+    } else {
+        mask
+    };
+    let mut mine = mask;
+    while !left.is_empty() {
+        let first = left.first();
+        let same = value == shuffle(mask, value, first);
+        let lanes = ballot(mask, same);
+        if same {
+            mine = lanes;
+        }
+        left = left.without(lanes).without(LaneMask::only(first));
+    }
+    mine
+}
+
+/// Whether all lanes that are here have the same `value`.
+#[inline(always)]
+fn all_equal(value: u32) -> bool {
+    let result: u32;
+    // SAFETY: a vote has no preconditions.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%bool = OpTypeBool",
+            "%zero = OpConstant %u32 0",
+            "%one = OpConstant %u32 1",
+            "%subgroup = OpConstant %u32 3",
+            "%equal = OpGroupNonUniformAllEqual %bool %subgroup {value}",
+            "{result} = OpSelect %u32 %equal %one %zero",
+            value = in(reg) value,
+            result = out(reg) result,
+        );
+    }
+    result != 0
+}
+
+/// Waits for the lanes that are here, and orders their memory accesses among themselves: a memory barrier alone
+/// would order nothing, because it takes an atomic between two of them to do so.
+#[inline(always)]
+pub fn warp_barrier(_mask: LaneMask) {
+    // AcquireRelease (0x8), UniformMemory (0x40), MakeAvailable (0x2000), MakeVisible (0x4000).
+    // SAFETY: the lanes of the mask reach this call, as the module asks.
+    unsafe {
+        asm!(
+            "%u32 = OpTypeInt 32 0",
+            "%subgroup = OpConstant %u32 3",
+            "%semantics = OpConstant %u32 24648",
+            "OpControlBarrier %subgroup %subgroup %semantics",
+        );
+    }
+}
