@@ -15,15 +15,6 @@ pub struct UVec3 {
     pub z: u32,
 }
 
-#[derive(Clone, Copy)]
-#[rust_gpu::vector::v1]
-struct UVec4 {
-    x: u32,
-    y: u32,
-    z: u32,
-    w: u32,
-}
-
 const BLOCK: usize = 0;
 const THREAD: usize = 1;
 const BLOCK_DIM: usize = 2;

@@ -4,6 +4,16 @@ use super::place::{company, lane};
 use core::arch::asm;
 use warpheap_api::{LaneMask, select};
 
+/// A vector of four words, as a ballot is.
+#[derive(Clone, Copy)]
+#[rust_gpu::vector::v1]
+struct UVec4 {
+    x: u32,
+    y: u32,
+    z: u32,
+    w: u32,
+}
+
 /// Whether masks that are known when the code is compiled make it faster: the hardware takes whoever is there.
 pub const MASKS_COST: bool = false;
 
