@@ -9,8 +9,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use warpheap_build::{
-    BuildError, DeviceCrate, Format, LintKind, Toolchain, compile_ptx, compile_spirv, lint_spirv,
-    prebuilt, toolchain,
+    ALLOCATORS, BuildError, DeviceCrate, Format, ImageSource, LintKind, MODULE_FILE, Options,
+    Toolchain, compile_ptx, compile_spirv, lint_spirv, prebuilt, toolchain, try_build,
 };
 
 const PANIC: &str = "#![cfg_attr(any(target_arch = \"nvptx64\", target_arch = \"spirv\"), no_std)]\n\
@@ -260,6 +260,56 @@ fn an_image_is_not_stored_if_its_hash_would_miss_a_source() {
     assert!(
         error.contains("src/kernels.rs") && error.contains("host-only"),
         "{error}"
+    );
+}
+
+/// A crate all of whose kernels are for allocators: the image of the other kernels has none, and is left out. The expansion
+/// of `#[kernel(allocators = all)]` has such a `cfg` at each entry.
+#[test]
+fn a_crate_with_nothing_but_kernels_of_allocators_is_embedded_without_an_image_of_others() {
+    if Format::ALL
+        .iter()
+        .any(|&format| device_toolchain(format).is_none())
+    {
+        return;
+    }
+    let temp = TempDir::new().expect("temporary folder");
+    let source = format!(
+        "{PANIC}#[cfg(warpheap_image = \"Bump\")]\npub mod bump {{{PTX_KERNEL}{SPIRV_KERNEL}}}\n"
+    );
+    let dir = device_crate(&temp, "divided", &source).dir().to_owned();
+    let manifest = dir.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).expect("manifest")
+        + "[package.metadata.warpheap]\nimages = \"by-allocator\"\n";
+    fs::write(&manifest, text).expect("manifest");
+    // One allocator's image is compiled; those of the others are there, so that this takes seconds.
+    let prebuilt = dir.join("prebuilt");
+    for image in DeviceCrate::read(&dir).expect("crate").images() {
+        if !["divided", "divided.Bump"].contains(&image.image_name().as_str()) {
+            for format in Format::ALL {
+                prebuilt::write(&prebuilt, &image, format, b"image", None, "rustc x")
+                    .expect("write");
+            }
+        }
+    }
+    let out = temp.path().join("out");
+    fs::create_dir(&out).expect("folder");
+    let options = Options::new(&dir, &out)
+        .formats(Format::ALL)
+        .target_dir(shared_target());
+    let report = try_build(&options).expect("images");
+    let compiled: Vec<_> = report
+        .images
+        .iter()
+        .filter(|(_, _, from)| matches!(from, ImageSource::Compiled(_)))
+        .map(|(name, format, _)| (name.as_str(), *format))
+        .collect();
+    assert_eq!(compiled, Format::ALL.map(|format| ("divided.Bump", format)));
+    assert_eq!(report.images.len(), Format::ALL.len() * ALLOCATORS.len());
+    let module = fs::read_to_string(out.join(MODULE_FILE)).expect("module");
+    assert!(
+        module.starts_with("(\"divided\", &[(\"Bump\", Some("),
+        "{module}"
     );
 }
 

@@ -27,8 +27,4 @@ macro_rules! modelled {
     )*};
 }
 
-// Not among them: the lists and the Ouroboros family, which do race. `docs/ordering.md` says where.
-modelled! {
-    Bump, DirectOutput, WarpHeap, ScatterAlloc, Gallatin, RandomWalk, RandomWalkBitmap, CollaborativeWalk,
-    ClusteredWalk, RandomWalkMalloc,
-}
+warpheap_rt::for_each_allocator! { modelled }

@@ -71,6 +71,7 @@ pub fn run(args: &Args) -> Result {
         }
         // What is passed on is meant for the workspace.
         if args.rest.is_empty() {
+            steps.run("tests in the model of memory", || modelled(&variables));
             for project in OUTSIDE {
                 steps.run(project, || outside(project));
             }
@@ -81,6 +82,43 @@ pub fn run(args: &Args) -> Result {
         0 => Ok(()),
         failed => message(format!("{failed} of {} steps failed", steps.done.len())),
     }
+}
+
+/// Programs whose explored schedules run once more in the emulator's model of memory: the tests of the containers and of
+/// `FdgMalloc`. The other allocators and the main jobs have tests of their own there.
+const EXPLORED: [&str; 9] = [
+    "list",
+    "maps",
+    "nested",
+    "owned_maps",
+    "owners",
+    "queue",
+    "shared_vec",
+    "string",
+    "fdg",
+];
+
+/// Runs them, and the examples on the host.
+fn modelled(variables: &[(&'static str, &'static str)]) -> Result {
+    modelled_tests(&EXPLORED, &["explored", "linearisable"], variables)?;
+    modelled_tests(&["run"], &["host"], variables)
+}
+
+fn modelled_tests(
+    programs: &[&str],
+    names: &[&str],
+    variables: &[(&'static str, &'static str)],
+) -> Result {
+    let mut command = workspace::cargo();
+    // The whole workspace, so that nothing is compiled with other features than before.
+    command.args(["test", "--workspace", "--profile", PROFILE]);
+    command.args(["--features", ALL_BACKENDS, "--no-fail-fast"]);
+    for program in programs {
+        command.args(["--test", program]);
+    }
+    command.arg("--").args(names);
+    command.envs(variables.iter().copied());
+    crate::sh::run(command.env("WARPHEAP_RACES", "1"))
 }
 
 /// The projects that are outside the workspace: a user's, the litmus tests, and the idioms under loom.

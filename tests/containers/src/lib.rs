@@ -3,6 +3,7 @@
 
 pub mod history;
 
+use std::ops::Range;
 use std::sync::OnceLock;
 use warpheap::Device;
 use warpheap_api::host::{BackendKind, HostAlloc, Pool};
@@ -95,6 +96,33 @@ macro_rules! on_gpus {
             }
         }
     };
+}
+
+/// A test `explored` that hands a function the emulator under a few schedules.
+#[macro_export]
+macro_rules! explored {
+    ($test:path) => {
+        #[test]
+        fn explored() {
+            for width in [1, 4, 32] {
+                for seed in $crate::seeds(2) {
+                    $test(&$crate::Site::explored(width, seed));
+                }
+            }
+        }
+    };
+}
+
+/// The schedules of an explored test: so many, or those that `WARPHEAP_SEEDS` names, `FIRST..END`.
+pub fn seeds(usual: u64) -> Range<u64> {
+    let Ok(asked) = std::env::var("WARPHEAP_SEEDS") else {
+        return 0..usual;
+    };
+    let ends = asked.split_once("..").map(|(a, b)| (a.parse(), b.parse()));
+    match ends {
+        Some((Ok(first), Ok(end))) => first..end,
+        _ => panic!("WARPHEAP_SEEDS is `{asked}`, not FIRST..END"),
+    }
 }
 
 /// Nothing is left in a heap.

@@ -2,7 +2,7 @@
 
 use warpheap_api::host::{DeviceVec, HostAlloc, LaunchConfig, Pool};
 use warpheap_container_kernels::list::{OwnListsEntry, PENDING, PushToListsEntry, ReadListsEntry};
-use warpheap_container_tests::{Site, assert_empty};
+use warpheap_container_tests::{Site, assert_empty, seeds};
 use warpheap_rt::adaptor::Failing;
 use warpheap_rt::alloc::RandomWalkMalloc;
 use warpheap_rt::container::HeapList;
@@ -234,8 +234,8 @@ mod host {
 
     #[test]
     fn explored() {
-        for width in [1, 4, 8] {
-            for seed in 0..150 {
+        for width in [1, 4, 32] {
+            for seed in seeds(150) {
                 let site = Site::explored(width, seed);
                 let lists = 1 + seed as u32 % 3;
                 let shape = Shape {

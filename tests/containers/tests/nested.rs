@@ -104,4 +104,5 @@ mod host {
     }
 }
 
+warpheap_container_tests::explored!(everything);
 warpheap_container_tests::on_gpus!(everything);

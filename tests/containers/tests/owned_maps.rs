@@ -117,6 +117,12 @@ fn sorted<T: Ord>(mut values: Vec<T>) -> Vec<T> {
     values
 }
 
+/// What is small enough for explored schedules.
+fn small(site: &Site) {
+    sets(site);
+    multi_maps(site);
+}
+
 fn everything(site: &Site) {
     maps::<WarpHeap>(site);
     maps::<ScatterAlloc>(site);
@@ -141,4 +147,5 @@ mod host {
     }
 }
 
+warpheap_container_tests::explored!(small);
 warpheap_container_tests::on_gpus!(everything);

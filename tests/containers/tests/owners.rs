@@ -213,4 +213,5 @@ fn host() {
     everything(&Site::host(4));
 }
 
+warpheap_container_tests::explored!(everything);
 warpheap_container_tests::on_gpus!(everything);

@@ -62,7 +62,7 @@ fn multi_maps(site: &Site) {
         grid_dim: 1,
         block_dim: 32,
     };
-    kernels.multi_own(&pool, few, &map, &counts).expect("a map");
+    kernels.multi_begin(&pool, few, &map).expect("a map");
     let of = map.to_vec().expect("the map")[0];
     let pushes = if site.is_slow() { 4000u32 } else { 60_000 };
     let keys: Vec<u32> = (0..pushes)
@@ -115,7 +115,7 @@ fn multi_maps_run_out(site: &Site) {
     for n in 1..60 {
         let pool = site.heap::<Failing<RandomWalkMalloc>>(1 << 20);
         let map = DeviceVec::<HeapMultiMap<u32, u32>>::zeroed(device, 1).expect("a map");
-        kernels.multi_own(&pool, few, &map, &counts).expect("a map");
+        kernels.multi_begin(&pool, few, &map).expect("a map");
         let of = map.to_vec().expect("the map")[0];
         Failing::refuse(&pool, n).expect("refuse");
         let failed = kernels.multi_push(&pool, few, of, &keys, &keys).is_err();
@@ -168,4 +168,5 @@ mod host {
     }
 }
 
+warpheap_container_tests::explored!(everything);
 warpheap_container_tests::on_gpus!(everything);

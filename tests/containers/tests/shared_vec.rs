@@ -5,7 +5,7 @@ use warpheap_container_kernels::list::PENDING;
 use warpheap_container_kernels::shared_vec::{
     FreeSharedEntry, MakeSharedEntry, PushSharedEntry, ReadSharedEntry,
 };
-use warpheap_container_tests::{Site, assert_empty};
+use warpheap_container_tests::{Site, assert_empty, seeds};
 use warpheap_rt::adaptor::Failing;
 use warpheap_rt::alloc::RandomWalkMalloc;
 use warpheap_rt::container::HeapSharedVec;
@@ -227,8 +227,8 @@ mod host {
 
     #[test]
     fn explored() {
-        for width in [1, 4, 8] {
-            for seed in 0..150 {
+        for width in [1, 4, 32] {
+            for seed in seeds(150) {
                 let site = Site::explored(width, seed);
                 let lanes = width * 3 - seed as u32 % width;
                 let shape = Shape {

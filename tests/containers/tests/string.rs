@@ -219,4 +219,5 @@ fn host() {
     }
 }
 
+warpheap_container_tests::explored!(everything);
 warpheap_container_tests::on_gpus!(everything);

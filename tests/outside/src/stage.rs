@@ -52,8 +52,17 @@ pub struct Heap<A> {
 const MOST: u64 = 32 << 30;
 /// A heap that is this many times as large as what is asked for has room, however it places blocks.
 const ROOMY: u64 = 8;
+/// As much for an allocator that lays blocks of all sizes down at random: small ones everywhere leave few long gaps.
+const ROOMY_AT_RANDOM: u64 = 96;
 /// Bytes of the smallest pool that nobody asked for.
 const LEAST: u64 = 64 << 20;
+
+fn roomy<A: HostAlloc>() -> u64 {
+    match A::NAME {
+        "RandomWalkMalloc" => ROOMY_AT_RANDOM,
+        _ => ROOMY,
+    }
+}
 
 /// The settings of a heap for blocks of one size, where its blocks are.
 fn config<A: HostAlloc>(page: u32) -> A::Config {
@@ -119,7 +128,7 @@ impl Stage {
             0 => MOST,
             bytes => bytes / 2,
         };
-        let roomy = (LEAST + ROOMY * needed).min(MOST).min(memory);
+        let roomy = (LEAST + roomy::<A>() * needed).min(MOST).min(memory);
         let mut made = self
             .device
             .reserve_with::<A>(self.pool_bytes.unwrap_or(roomy), &config);
@@ -128,7 +137,7 @@ impl Stage {
         }
         match made {
             Ok(pool) => Ok(Ok(Heap {
-                may_be_full: ROOMY * needed > pool.bytes(),
+                may_be_full: roomy::<A>() * needed > pool.bytes(),
                 largest: A::largest_block(&config),
                 pool,
             })),

@@ -109,38 +109,40 @@ pub fn multi_sum<A: DeviceAlloc>(
     }
 }
 
-/// One lane makes `map[0]` a map, if it is none; otherwise all lanes free their part of it. Lane `i` writes to
-/// `counts[i]` how many values it found then.
-///
-/// # Errors
-/// As `HeapMultiMap::init`.
+/// One lane makes `map[0]`. In a launch of its own: others would find the handle before they know the root.
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+pub fn multi_begin<A: DeviceAlloc>(
+    heap: Heap<A>,
+    map: &mut [HeapMultiMap<u32, u32>],
+) -> Result<(), AllocError> {
+    let mut result = Ok(());
+    if thread::index() == 0 {
+        let mut own = map[0];
+        result = own.init(heap, 4);
+        map[0] = own;
+    }
+    result
+}
+
+/// Counts the values of `map[0]` and frees all but its root.
 #[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn multi_own<A: DeviceAlloc>(
     heap: Heap<A>,
     map: &mut [HeapMultiMap<u32, u32>],
     counts: &mut [u32],
-) -> Result<(), AllocError> {
+) {
     let i = thread::index();
-    let mut own = map[0];
-    let mut result = Ok(());
-    if own.is_none() {
-        if i == 0 {
-            result = own.init(heap, 4);
-            map[0] = own;
+    let own = map[0];
+    let mut values = 0;
+    // The shares of free_part, so that nobody looks at what another lane frees.
+    if i < 16 {
+        let mut cursor = own.cursor(i, 16);
+        while cursor.advance(heap) {
+            values += cursor.list(heap).len(heap);
         }
-    } else {
-        let mut values = 0;
-        // The shares of free_part, so that nobody looks at what another lane frees.
-        if i < 16 {
-            let mut cursor = own.cursor(i, 16);
-            while cursor.advance(heap) {
-                values += cursor.list(heap).len(heap);
-            }
-            own.free_part(heap, i, 16);
-        }
-        counts[i as usize] = values;
+        own.free_part(heap, i, 16);
     }
-    result
+    counts[i as usize] = values;
 }
 
 /// One lane frees the root of `map[0]`.

@@ -18,16 +18,16 @@
 //! - One scope, the device, that has all threads in it; one proxy; no aliases. Two strong operations are then always
 //!   morally strong.
 //! - Memory is words, and each access is one whole word: overlaps are complete, single-copy atomicity comes by itself.
-//! - Release and acquire are fences, as in the device code; no access has a `.release` or `.acquire` of its own, and there
-//!   is no `fence.sc`, so the axiom Fence-SC says nothing.
-//! - A read-modify-write is an `atom`, which reads and writes. A `red` would be in no acquire pattern; a compare-and-swap that
-//!   fails is a load.
+//! - Release and acquire are fences of their own, and no access is one. The images have `fence.acq_rel.gpu` for each, which
+//!   is both. There is no `fence.sc`, so the axiom Fence-SC says nothing.
+//! - A read-modify-write is an `atom`, which reads and writes. A `red` would be in no acquire pattern, but the images have
+//!   none. A compare-and-swap that fails is a load.
 //! - The barrier is `bar.warp.sync`. The section names those of blocks and clusters only; that it orders memory for its
 //!   threads is said where the instruction is described.
 //! - Writes of a word are all in coherence order. In the ISA those that race are not, and a read-modify-write is atomic
 //!   only beside what is morally strong. Without a race both come to the same; with one, an execution might be
 //!   missed that no total order allows, and its race with it.
-//! - The ISA leaves open what a dependency is; here it is that a thread goes on only if a read gives a value.
+//! - The ISA leaves open what a dependency is. Here it is that a thread goes on only if a read gives a value.
 
 mod axioms;
 mod event;
