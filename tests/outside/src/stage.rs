@@ -57,7 +57,8 @@ const ROOMY_AT_RANDOM: u64 = 96;
 /// Bytes of the smallest pool that nobody asked for.
 const LEAST: u64 = 64 << 20;
 
-fn roomy<A: HostAlloc>() -> u64 {
+/// How many times as large as what is asked for a heap is.
+fn times_roomy<A: HostAlloc>() -> u64 {
     match A::NAME {
         "RandomWalkMalloc" => ROOMY_AT_RANDOM,
         _ => ROOMY,
@@ -128,7 +129,7 @@ impl Stage {
             0 => MOST,
             bytes => bytes / 2,
         };
-        let roomy = (LEAST + roomy::<A>() * needed).min(MOST).min(memory);
+        let roomy = (LEAST + times_roomy::<A>() * needed).min(MOST).min(memory);
         let mut made = self
             .device
             .reserve_with::<A>(self.pool_bytes.unwrap_or(roomy), &config);
@@ -137,7 +138,7 @@ impl Stage {
         }
         match made {
             Ok(pool) => Ok(Ok(Heap {
-                may_be_full: roomy::<A>() * needed > pool.bytes(),
+                may_be_full: times_roomy::<A>() * needed > pool.bytes(),
                 largest: A::largest_block(&config),
                 pool,
             })),
