@@ -98,25 +98,16 @@ const EXPLORED: [&str; 9] = [
     "fdg",
 ];
 
-/// Runs them, and the examples on the host.
+/// Runs them.
 fn modelled(variables: &[(&'static str, &'static str)]) -> Result {
-    modelled_tests(&EXPLORED, &["explored", "linearisable"], variables)?;
-    modelled_tests(&["run"], &["host"], variables)
-}
-
-fn modelled_tests(
-    programs: &[&str],
-    names: &[&str],
-    variables: &[(&'static str, &'static str)],
-) -> Result {
     let mut command = workspace::cargo();
     // The whole workspace, so that nothing is compiled with other features than before.
     command.args(["test", "--workspace", "--profile", PROFILE]);
     command.args(["--features", ALL_BACKENDS, "--no-fail-fast"]);
-    for program in programs {
-        command.args(["--test", program]);
+    for test in EXPLORED {
+        command.args(["--test", test]);
     }
-    command.arg("--").args(names);
+    command.args(["--", "explored", "linearisable"]);
     command.envs(variables.iter().copied());
     crate::sh::run(command.env("WARPHEAP_RACES", "1"))
 }
