@@ -84,9 +84,9 @@ pub fn run(args: &Args) -> Result {
     }
 }
 
-/// Programs whose explored schedules run once more in the emulator's model of memory: the tests of the containers and of
-/// `FdgMalloc`. The other allocators and the main jobs have tests of their own there.
-const EXPLORED: [&str; 9] = [
+/// Programs whose explored schedules run once more in the emulator's model of memory: tests of the containers. Allocators
+/// and the main jobs have tests of their own there.
+const EXPLORED: [&str; 8] = [
     "list",
     "maps",
     "nested",
@@ -95,7 +95,6 @@ const EXPLORED: [&str; 9] = [
     "queue",
     "shared_vec",
     "string",
-    "fdg",
 ];
 
 /// Runs them.
