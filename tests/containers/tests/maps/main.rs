@@ -1,6 +1,7 @@
 //! Hash maps: against `std`'s, under explored schedules, without memory, and with all lanes at one key.
 
 mod collisions;
+mod explored;
 mod histories;
 mod world;
 
@@ -305,64 +306,6 @@ mod host {
     fn like_a_map_of_std() {
         model(&Site::host(4), 60);
         model(&Site::host(32), 30);
-    }
-}
-
-mod explored {
-    use super::*;
-
-    #[test]
-    fn histories_are_linear() {
-        let (mut complete, mut tried) = (0, 0);
-        for seed in seeds(400) {
-            let width = [1, 4, 32][seed as usize % 3];
-            let site = Site::explored(width, seed);
-            for shape in SHAPES {
-                complete += histories(&site, seed, shape, false) as u32;
-                complete += histories(&site, seed, shape, true) as u32;
-                tried += 2;
-            }
-        }
-        assert!(
-            complete * 120 >= tried * 119,
-            "only {complete} of {tried} had no lane that gave up"
-        );
-    }
-
-    #[test]
-    fn late_changes_are_seen_whole_or_not_at_all() {
-        let (mut complete, mut tried) = (0, 0);
-        for seed in seeds(8000) {
-            let site = Site::explored(1, seed);
-            complete += late_change(&site, seed, [ADD, SET, UPSERT][seed as usize % 3]) as u32;
-            tried += 1;
-        }
-        // With the model of memory a lane may see old values until it gives up.
-        assert!(
-            complete == tried || std::env::var_os("WARPHEAP_RACES").is_some(),
-            "only {complete} of {tried} had no lane that gave up"
-        );
-    }
-
-    #[test]
-    fn keys_are_listed_once_while_others_come() {
-        for seed in seeds(60) {
-            lists_while_growing(&Site::explored([1, 4, 32][seed as usize % 3], seed), 3);
-        }
-    }
-
-    #[test]
-    fn memory_runs_out() {
-        for seed in 0..3 {
-            runs_out(&Site::explored(4, seed));
-        }
-    }
-
-    #[test]
-    fn collisions() {
-        for seed in 0..10 {
-            collides(&Site::explored(8, seed));
-        }
     }
 }
 
