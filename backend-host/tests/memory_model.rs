@@ -309,19 +309,25 @@ unsafe fn plain_message<const FENCES: u32>(args: &ArgBlock) {
     }
 }
 
-/// What the first of 200 seeds says that stops it.
+/// What the first of 200 seeds says that stops it, in two blocks of one lane.
 fn told(entry: HostEntry) -> Option<String> {
+    told_of(entry, 2)
+}
+
+/// The same in so many blocks, of which three are there at a time.
+fn told_of(entry: HostEntry, blocks: u32) -> Option<String> {
     (0..200).find_map(|seed| {
         let device = device(HostConfig {
             warp_width: 4,
             mode: Mode::Explore { seed },
             races: true,
+            window: 3,
             ..HostConfig::default()
         });
         let pool = device.reserve::<Bump>(64 << 10).expect("a pool");
-        let flag = DeviceVec::<u32>::zeroed(&device, 1).expect("room");
+        let flag = DeviceVec::<u32>::zeroed(&device, 2).expect("room");
         let both = args([pool.arg(), flag.arg()]);
-        match launch(&device, "plain", entry, (2, 1), both) {
+        match launch(&device, "plain", entry, (blocks, 1), both) {
             Ok(_) => None,
             Err(error) => Some(error.to_string()),
         }
@@ -371,4 +377,28 @@ fn a_block_that_is_handed_on_without_order_races_though_nobody_touches_it() {
         message.contains("freed its block") && message.contains("got its block from malloc"),
         "{message}"
     );
+}
+
+/// Lanes that meet in a counter pass a guard on, a few times; every third one writes a word while it has it.
+unsafe fn guarded(args: &ArgBlock) {
+    let (heap, flags) = (heap(args), words_after_heap(args));
+    let (guard, met) = (&flags[0], &flags[1]);
+    for _ in 0..4 {
+        arch::release();
+        met.fetch_add(1);
+        arch::acquire();
+        if guard.compare_exchange(0, 1) == 0 {
+            arch::acquire();
+            if lane::block_index().is_multiple_of(3) {
+                heap.words().write(FREE_WORD, 1);
+            }
+            arch::release();
+            guard.store(0);
+        }
+    }
+}
+
+#[test]
+fn what_others_pass_on_of_an_earlier_lane_in_ones_own_seat_is_known() {
+    assert_eq!(told_of(guarded, 200), None);
 }

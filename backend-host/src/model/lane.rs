@@ -118,9 +118,10 @@ impl Lane {
     /// It knows this, too.
     pub fn learn(&mut self, view: &Rc<Clock>) {
         let own = view.get(self.me);
-        if own < self.birth {
-            self.before = self.before.max(own);
-        }
+        // A view has one epoch for a seat, its last. One of this lane's own says no more how much is known of
+        // those that were here before: then all counts as known, since an order that there is must never be lost.
+        let before = own.min(self.birth - 1);
+        self.before = self.before.max(before);
         self.clock = both(&self.clock, view);
     }
 }
