@@ -332,7 +332,14 @@ fn claim<T: HeapData, A: DeviceAlloc>(
             // Neither counter is ever further from the other than this. So if it is that far now from what
             // this one was before, this one has not moved since.
             words.acquire();
-            let distance = first.wrapping_sub(words.load(at + side.other));
+            let mut distance = first.wrapping_sub(words.load(at + side.other));
+            if distance == side.distance {
+                // Looked at once more by a change of nothing, which whoever moves it next sees, and with it what
+                // this lane knows of the counter. With loads alone a lane could see a push before a pop and another
+                // one the pop before the push, and both *full* and *empty* be said where neither order allows both.
+                words.release();
+                distance = first.wrapping_sub(words.fetch_add(at + side.other, 0));
+            }
             nothing = (distance == side.distance) as u32;
         }
     }

@@ -22,6 +22,10 @@ impl Gallatin {
         let at = self.geometry.state_word(segment);
         let old = self.words.fetch_sub(at, 1);
         let taken = (segment_tag(old) == tag_for(class)) & (segment_blocks(old) > 0);
+        if taken {
+            // The ring is the one that was formed, or pushed to, before the permit was given.
+            self.words.acquire();
+        }
         (taken, taken & (segment_blocks(old) == 1))
     }
 

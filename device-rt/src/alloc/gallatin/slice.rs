@@ -235,6 +235,8 @@ impl Gallatin {
                 found += refund.count;
             }
             if refund.count != 0 {
+                // The count of those that are back is the one that was set before these could be claimed.
+                words.acquire();
                 self.free_slices(refund);
                 refund.count = 0;
             }

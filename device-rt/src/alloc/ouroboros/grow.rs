@@ -47,9 +47,14 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
             number = old & !HELD;
             holds = old & HELD == 0;
             if holds & (there >= (most << log) as i32) {
-                core.words.store(lock, number);
+                // Not a store: whoever holds it next acquires what those before released.
+                core.words.fetch_and(lock, !HELD);
                 holds = false;
             }
+        }
+        if holds {
+            // What those who held it before added is known here, and behind the barrier to all.
+            core.words.acquire();
         }
         group.barrier();
         let mut holders = group.ballot(holds);

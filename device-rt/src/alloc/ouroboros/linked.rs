@@ -147,8 +147,6 @@ impl Queue for VirtualLinked {
 
     #[inline(always)]
     fn newest(core: Core, class: u32) -> u32 {
-        // Who added it released before the lock was open.
-        core.words.acquire();
         core.words.load(core.geometry.head(class, HEAD_NEWEST))
     }
 

@@ -44,6 +44,8 @@ impl<K: HeapData> HeapHashMap<K, u32> {
                 Err(error) => 1 + error.code(),
             };
         }
+        // What the leader did is done for each of them: one that looks next finds the key.
+        group.barrier();
         let answer = team.broadcast(answer);
         if answer > 1 {
             return Err(AllocError::from_code(answer - 1));

@@ -1,10 +1,14 @@
 //! A queue that grows by nodes, for many producers and consumers.
 
-use super::block::{block_layout, take, word_of};
+mod node;
+
+use super::block::{take, word_of};
 use super::queue::QueueError;
 use crate::sync::{Group, Team};
 use crate::{Heap, arch};
 use core::marker::PhantomData;
+use node::{EMPTY, TAKEN, clear_node};
+pub(crate) use node::{FULL, HEADER, NEXT, POPPED, PUSHED, node_layout, slot};
 use warpheap_api::abi::ArgBlock;
 use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Layout};
 use warpheap_api::{layout, least, select};
@@ -19,20 +23,6 @@ pub(crate) const FIRST: usize = 2;
 pub(crate) const HEAD: usize = 32;
 /// Words of the control block.
 pub(crate) const CONTROL: usize = 36;
-
-/// Slots of a node that were handed to those who push, more than there are in a full one.
-pub(crate) const PUSHED: usize = 0;
-/// The node after this one, 0 for none.
-pub(crate) const NEXT: usize = 1;
-/// Slots of a node that were handed to those who pop.
-pub(crate) const POPPED: usize = 32;
-/// Words before a node's slots.
-pub(crate) const HEADER: usize = 36;
-
-/// States of a slot, in its first word; the element is behind it. Each slot is used once.
-const EMPTY: u32 = 0;
-pub(crate) const FULL: u32 = 1;
-const TAKEN: u32 = 2;
 
 /// Rounds of an operation before it is contended.
 const ROUNDS: u32 = 1 << 16;
@@ -371,31 +361,6 @@ impl<T: HeapData> HeapChunkQueue<T> {
             unsafe { heap.free(block, node_layout::<T>(log2)) };
         }
     }
-}
-
-/// Makes a block a node of empty slots, of which the first `promised` are handed out.
-#[inline(always)]
-fn clear_node<T: HeapData, A: DeviceAlloc>(heap: Heap<A>, at: usize, log2: u32, promised: u32) {
-    let words = heap.words();
-    words.write(at + PUSHED, promised);
-    words.write(at + NEXT, 0);
-    words.write(at + POPPED, 0);
-    let mut index = 0;
-    while index < 1 << log2 {
-        words.write(slot::<T>(at, index), EMPTY);
-        index += 1;
-    }
-}
-
-/// The word of a slot: its state, behind which the element lies.
-#[inline(always)]
-pub(crate) const fn slot<T: HeapData>(at: usize, index: u32) -> usize {
-    at + HEADER + index as usize * (1 + T::WORDS as usize)
-}
-
-#[inline(always)]
-pub(crate) const fn node_layout<T: HeapData>(log2: u32) -> Layout {
-    block_layout(HEADER as u32, 1 << log2, 1 + T::WORDS)
 }
 
 #[inline(always)]
