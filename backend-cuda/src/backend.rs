@@ -69,7 +69,7 @@ impl CudaBackend {
         Ok(CudaBackend {
             info,
             capability: found.capability,
-            fences: Fences::best(found.capability, config.fences_both_ways),
+            fences: Fences::best(found.capability, config),
             stack_bytes: config.stack_bytes,
             state: Mutex::new(ManuallyDrop::new(State {
                 queue: Queue::default(),

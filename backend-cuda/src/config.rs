@@ -20,6 +20,10 @@ pub struct CudaConfig {
     /// Kernels get fences that acquire and release in one, as GPUs before compute capability 9.0 have them, also
     /// where cheaper ones are there: to find out what they cost.
     pub fences_both_ways: bool,
+    /// Kernels get no fences that release. They are wrong then: for litmus tests, which have to see it.
+    pub without_release: bool,
+    /// The same for fences that acquire.
+    pub without_acquire: bool,
 }
 
 impl Default for CudaConfig {
@@ -31,6 +35,8 @@ impl Default for CudaConfig {
             malloc_heap_bytes: None,
             stack_bytes: 8 << 10,
             fences_both_ways: false,
+            without_release: false,
+            without_acquire: false,
         }
     }
 }

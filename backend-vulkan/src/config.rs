@@ -57,6 +57,10 @@ pub struct VulkanConfig {
     pub staging_bytes: u64,
     /// Each lane is a group of its own, whatever the device can do.
     pub lanes_alone: bool,
+    /// Kernels get no fences that release. They are wrong then: for litmus tests, which have to see it.
+    pub without_release: bool,
+    /// The same for fences that acquire.
+    pub without_acquire: bool,
 }
 
 impl Default for VulkanConfig {
@@ -67,6 +71,8 @@ impl Default for VulkanConfig {
             timeout: Duration::from_secs(120),
             staging_bytes: 8 << 20,
             lanes_alone: false,
+            without_release: false,
+            without_acquire: false,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::config::VulkanConfig;
 use crate::error::{describe, driver_error, no_device};
+use crate::fences::LeftOut;
 use crate::instance::Instance;
 use crate::limits::Limits;
 use crate::reconverge::Reconvergence;
@@ -19,6 +20,8 @@ pub(crate) struct Gpu {
     pub(crate) limits: Limits,
     /// How long one submission may take.
     pub(crate) timeout: Duration,
+    /// Fences that kernels lose.
+    pub(crate) left_out: LeftOut,
     // After the device: fields drop in this order.
     pub(crate) instance: Arc<Instance>,
 }
@@ -49,6 +52,7 @@ impl Gpu {
             physical: candidate.physical,
             limits,
             timeout: config.timeout,
+            left_out: LeftOut::of(config),
             instance: instance.clone(),
         })
     }

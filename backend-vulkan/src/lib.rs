@@ -9,6 +9,7 @@
 //! | `memory`, `transfer` | buffers, and moving bytes into and out of them |
 //! | `module`, `isolate`, `pipeline` | kernels: read, cut out for a block size, compiled |
 //! | `reconverge` | whether lanes that parted meet again, and what modules ask for |
+//! | `fences` | modules that lose their fences, for tests |
 //! | `launch`, `queue`, `flight`, `slot` | launches: checked, queued together, timed, reported |
 //! | `error` | what an answer of the driver means |
 //!
@@ -19,6 +20,7 @@
 mod backend;
 mod config;
 mod error;
+mod fences;
 mod flight;
 mod gpu;
 mod instance;

@@ -138,6 +138,7 @@ impl Pipelines {
         let words = isolate(module, entry, launch.config.block_dim)
             .ok_or_else(|| bad(&entry.name, "its SPIR-V states no LocalSize".to_string()))?;
         let words = self.gpu.limits.reconvergence.of(words);
+        let words = self.gpu.left_out.from(words);
         self.compile(&words, entry, launch.config.block_dim, layout)
     }
 

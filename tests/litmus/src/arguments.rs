@@ -1,11 +1,12 @@
 //! What the program is called with.
 
+use crate::fences::Fences;
 use std::time::Duration;
 use warpheap::BackendKind;
 
 /// How to call the program.
 pub const USAGE: &str = "\
-litmus [--backend host|vulkan|cuda] [--shape NAME|all] [--allocator NAME|all] [--instances N] [--lanes N] [--seconds N] [--seed N]
+litmus [--backend host|vulkan|cuda] [--shape NAME|all] [--allocator NAME|all] [--instances N] [--lanes N] [--seconds N] [--seed N] [--fences NAME]
 
 --backend    where the kernels run [host]
 --shape      mp, sb, corr, mailbox or reuse [all]
@@ -13,7 +14,8 @@ litmus [--backend host|vulkan|cuda] [--shape NAME|all] [--allocator NAME|all] [-
 --instances  instances of each test [20000 on the host, 100000000 elsewhere]
 --lanes      lanes that test, rounded up to a multiple of 256, at most 1048576 [512 on the host, 65536 elsewhere]
 --seconds    no test begins another launch after so many [60]
---seed       makes how launches differ from each other [1]";
+--seed       makes how launches differ from each other [1]
+--fences     of the shape reuse: all, or no-release, no-acquire or none, on vulkan and cuda, inside the allocators [all]";
 
 /// The most lanes: their numbers have 20 bits in what owners of memory leave.
 const MOST_LANES: u64 = 1 << 20;
@@ -35,6 +37,8 @@ pub struct Arguments {
     pub longest: Duration,
     /// Makes the environments.
     pub seed: u64,
+    /// The fences inside the allocators.
+    pub fences: Fences,
 }
 
 /// A number in a range.
@@ -58,6 +62,7 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Arguments, S
         lanes: 0,
         longest: Duration::from_secs(60),
         seed: 1,
+        fences: Fences::ALL,
     };
     let mut arguments = arguments.into_iter();
     while let Some(option) = arguments.next() {
@@ -77,8 +82,14 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Arguments, S
             "--lanes" => parsed.lanes = number(&option, &value, MOST_LANES)? as u32,
             "--seconds" => parsed.longest = Duration::from_secs(number(&option, &value, 86_400)?),
             "--seed" => parsed.seed = number(&option, &value, u64::MAX)?,
+            "--fences" => parsed.fences = Fences::named(&value)?,
             _ => return Err(format!("unknown option `{option}`\n\n{USAGE}")),
         }
+    }
+    if parsed.fences != Fences::ALL && !parsed.shape.eq_ignore_ascii_case("reuse") {
+        return Err(
+            "--fences goes with --shape reuse: the other shapes have variants without".into(),
+        );
     }
     let (instances, lanes) = match parsed.backend {
         BackendKind::Host => (20_000, 512),
@@ -118,6 +129,8 @@ mod tests {
             ("--lanes 0", "from 1 to"),
             ("--backend gpu", "no backend `gpu`"),
             ("--fast yes", "unknown option"),
+            ("--shape reuse --fences few", "no-release"),
+            ("--fences none", "--shape reuse"),
         ] {
             assert!(of(text).is_err_and(|error| error.contains(part)), "{text}");
         }

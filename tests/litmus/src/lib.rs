@@ -11,6 +11,7 @@
 
 pub mod arguments;
 pub mod environment;
+pub mod fences;
 pub mod list;
 pub mod report;
 pub mod shapes;

@@ -35,8 +35,12 @@ fn start(arguments: &Arguments) -> Result<usize, Box<dyn Error>> {
     let stage = Stage::open(arguments)?;
     let info = stage.device.info();
     println!(
-        "{} ({}), {} lanes test, seed {}",
-        info.name, info.backend, stage.lanes, stage.seed
+        "{} ({}), {} lanes test, seed {}, fences: {}",
+        info.name,
+        info.backend,
+        stage.lanes,
+        stage.seed,
+        stage.fences.name()
     );
     let mut wrong = 0;
     for test in &tests {

@@ -2,6 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::environment::{Dice, Environment};
+use crate::fences::Fences;
 use litmus_common::example::EXAMPLE_WORDS;
 use litmus_common::stress::SCRATCH_WORDS;
 use std::time::{Duration, Instant};
@@ -20,6 +21,8 @@ pub struct Stage {
     pub longest: Duration,
     /// Makes the environments.
     pub seed: u64,
+    /// The fences inside the allocators.
+    pub fences: Fences,
     /// The kernels over words.
     pub kernels: litmus_kernels::Kernels,
     /// Those that malloc and free.
@@ -52,12 +55,13 @@ impl Stage {
     /// # Errors
     /// As `Device::open_backend` and `load`.
     pub fn open(arguments: &Arguments) -> Result<Self, DeviceError> {
-        let device = Device::open_backend(arguments.backend, None)?;
+        let device = arguments.fences.open(arguments.backend)?;
         Ok(Stage {
             lanes: arguments.lanes,
             instances: arguments.instances,
             longest: arguments.longest,
             seed: arguments.seed,
+            fences: arguments.fences,
             kernels: litmus_kernels::load(&device)?,
             reuse: litmus_reuse::load(&device)?,
             scratch: DeviceVec::zeroed(&device, SCRATCH_WORDS as usize)?,

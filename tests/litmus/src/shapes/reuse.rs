@@ -1,7 +1,8 @@
 //! `reuse`: blocks that malloc hands out again.
 
 use super::{named, verdict};
-use crate::report::{Outcome, Rule, Verdict};
+use crate::fences::Fences;
+use crate::report::{Counted, Outcome, Rule, Verdict};
 use crate::stage::Stage;
 use litmus_reuse::circulate::{
     AGAIN, BLOCKS, CirculateEntry, EXAMPLE, FAILED, FROM_BLOCK, FROM_LANE, LARGEST, LATE, Plan,
@@ -44,8 +45,26 @@ fn heap<A: HostAlloc>(stage: &Stage, bytes: u64) -> Result<Result<Pool<A>, Verdi
 /// Does the test.
 ///
 /// # Errors
-/// Errors of the device, and a heap that is not empty after all blocks were freed.
+/// Errors of the device, and a heap that is not empty after all blocks were freed. Without fences these are what is
+/// looked for.
 pub fn run<A: HostAlloc + CirculateEntry>(stage: &Stage) -> Outcome {
+    let outcome = circulate::<A>(stage);
+    match outcome {
+        Err(error) if stage.fences != Fences::ALL => Ok(Verdict::Ran(
+            Rule::Mutant,
+            Counted {
+                instances: 1,
+                weak: 1,
+                launches: 1,
+                time: std::time::Duration::ZERO,
+                note: format!("the heap broke: {error}"),
+            },
+        )),
+        outcome => outcome,
+    }
+}
+
+fn circulate<A: HostAlloc + CirculateEntry>(stage: &Stage) -> Outcome {
     if !A::CAPS.frees {
         let why = "it frees nothing, so nothing is handed out again";
         return Ok(Verdict::Refused(why.into()));
@@ -109,6 +128,10 @@ pub fn run<A: HostAlloc + CirculateEntry>(stage: &Stage) -> Outcome {
             ],
         );
         let instances = totals.words[AGAIN];
-        return Ok(verdict(Rule::Forbidden, &totals, instances, weak, note));
+        let rule = match stage.fences == Fences::ALL {
+            true => Rule::Forbidden,
+            false => Rule::Mutant,
+        };
+        return Ok(verdict(rule, &totals, instances, weak, note));
     }
 }
