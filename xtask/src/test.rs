@@ -86,13 +86,14 @@ pub fn run(args: &Args) -> Result {
 
 /// Programs whose explored schedules run once more in the emulator's model of memory: tests of the containers. Allocators
 /// and the main jobs have tests of their own there.
-const EXPLORED: [&str; 8] = [
+const EXPLORED: [&str; 9] = [
     "list",
     "maps",
     "nested",
     "owned_maps",
     "owners",
     "queue",
+    "sets",
     "shared_vec",
     "string",
 ];
