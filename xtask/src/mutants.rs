@@ -170,7 +170,7 @@ fn killers(schedules: u32) -> Result<Vec<Killer>> {
         killers.push(Killer {
             name: test.name.replace("warpheap-container-tests.", "test "),
             program: test.file,
-            args: vec!["explored".into()],
+            args: vec!["explored".into(), "linearisable".into()],
         });
     }
     Ok(killers)
@@ -233,8 +233,8 @@ fn table(lines: &str, schedules: u32) -> String {
         "# Every fence as a mutant\n\n\
          Made by `cargo xtask mutants`. Each place in device code that orders accesses was left out by itself, and explored\n\
          schedules in [the emulator's model of memory](ordering.md) were run until one failed: those of every allocator that\n\
-         reaches the place, {schedules} at each of the widths 4, 32 and 1, and the explored tests of the containers. The last\n\
-         column says how many schedules that took. What nobody misses is [argued for](unmissed.md).\n\n\
+         reaches the place, {schedules} at each of the widths 4, 32 and 1, and the explored tests and histories of the containers.\n\
+         The last column says how many schedules that took. What nobody misses is [argued for](unmissed.md).\n\n\
          | place | missed by | as | after |\n|---|---|---|---|\n{lines}"
     )
 }
