@@ -85,7 +85,7 @@ pub fn run(args: &Args) -> Result {
 }
 
 /// Programs whose explored schedules run once more in the emulator's model of memory: tests of the containers. Allocators
-/// and the main jobs have tests of their own there.
+/// and the main jobs have tests of their own there. Not yet `fdg`: it races (`docs/results/ordering.md`).
 const EXPLORED: [&str; 9] = [
     "list",
     "maps",

@@ -189,6 +189,7 @@ impl Model {
     /// These lanes are at a barrier together.
     pub fn barrier(&mut self, lanes: impl Iterator<Item = u32> + Clone) {
         if lanes.clone().nth(1).is_none() {
+            // Nobody to learn from, and hearing of itself would blur what it knows of its seat.
             return;
         }
         let mut all = Clock::default();

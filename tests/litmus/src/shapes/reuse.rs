@@ -8,6 +8,7 @@ use litmus_reuse::circulate::{
     AGAIN, BLOCKS, CirculateEntry, EXAMPLE, FAILED, FROM_BLOCK, FROM_LANE, LARGEST, LATE, Plan,
     RECORD, REWRITTEN, STALE, TALLY,
 };
+use std::error::Error;
 use warpheap::{DeviceError, DeviceVec, HostAlloc, PlanError, Pool};
 
 /// Mallocs of a lane in a launch.
@@ -50,7 +51,7 @@ fn heap<A: HostAlloc>(stage: &Stage, bytes: u64) -> Result<Result<Pool<A>, Verdi
 pub fn run<A: HostAlloc + CirculateEntry>(stage: &Stage) -> Outcome {
     let outcome = circulate::<A>(stage);
     match outcome {
-        Err(error) if stage.fences != Fences::ALL => Ok(Verdict::Ran(
+        Err(error) if stage.fences != Fences::ALL && broke(&*error) => Ok(Verdict::Ran(
             Rule::Mutant,
             Counted {
                 instances: 1,
@@ -61,6 +62,14 @@ pub fn run<A: HostAlloc + CirculateEntry>(stage: &Stage) -> Outcome {
             },
         )),
         outcome => outcome,
+    }
+}
+
+/// Whether it may be the heap's doing: blocks that are left, or a device that was lost. Not what stops the test before it begins.
+fn broke(error: &(dyn Error + 'static)) -> bool {
+    match error.downcast_ref() {
+        None | Some(DeviceError::Lost { .. }) => true,
+        Some(_) => false,
     }
 }
 
