@@ -1,16 +1,14 @@
-//! The model of memory: what lanes may see of each other's accesses, and what races. Each shape is run under many
+//! The model of memory: what lanes may see of each other's accesses. Each shape is run under many
 //! seeds; the outcomes that are seen are all that the model allows, `docs/ordering.md` compares them with PTX's and
 //! Vulkan's.
 
 mod common;
 
-use common::{args, device, heap, launch, words, words_after_heap};
+use common::{args, device, launch, words};
 use std::collections::BTreeSet;
-use warpheap_api::HeapMemory;
 use warpheap_api::abi::ArgBlock;
 use warpheap_api::host::{DeviceVec, HostEntry};
 use warpheap_host::{HostConfig, Mode};
-use warpheap_rt::alloc::Bump;
 use warpheap_rt::sync::Group;
 use warpheap_rt::{AtomicWord, arch, thread as lane};
 
@@ -284,121 +282,4 @@ fn barriers_order_and_votes_do_not() {
     assert_eq!(pairs(together::<VOTE>, (1, 4)), both);
     assert_eq!(pairs(together::<WARP>, (1, 4)), ordered);
     assert_eq!(pairs(together::<BLOCK>, (1, 4)), ordered);
-}
-
-/// A plain word of a heap that nobody has.
-const FREE_WORD: usize = 4096;
-
-/// A message whose data is plain.
-unsafe fn plain_message<const FENCES: u32>(args: &ArgBlock) {
-    let (memory, flag) = (heap(args).words(), &words_after_heap(args)[0]);
-    if lane::block_index() == 0 {
-        memory.write(FREE_WORD, 1);
-        if FENCES & RELEASE != 0 {
-            memory.release();
-        }
-        flag.store(1);
-    } else {
-        let seen = flag.load();
-        if FENCES & ACQUIRE != 0 {
-            memory.acquire();
-        }
-        if seen == 1 {
-            memory.read(FREE_WORD);
-        }
-    }
-}
-
-/// What the first of 200 seeds says that stops it, in two blocks of one lane.
-fn told(entry: HostEntry) -> Option<String> {
-    told_of(entry, 2)
-}
-
-/// The same in so many blocks, of which three are there at a time.
-fn told_of(entry: HostEntry, blocks: u32) -> Option<String> {
-    (0..200).find_map(|seed| {
-        let device = device(HostConfig {
-            warp_width: 4,
-            mode: Mode::Explore { seed },
-            races: true,
-            window: 3,
-            ..HostConfig::default()
-        });
-        let pool = device.reserve::<Bump>(64 << 10).expect("a pool");
-        let flag = DeviceVec::<u32>::zeroed(&device, 2).expect("room");
-        let both = args([pool.arg(), flag.arg()]);
-        match launch(&device, "plain", entry, (blocks, 1), both) {
-            Ok(_) => None,
-            Err(error) => Some(error.to_string()),
-        }
-    })
-}
-
-#[test]
-fn a_race_names_both_lanes_both_lines_and_what_is_missing() {
-    assert_eq!(told(plain_message::<{ RELEASE | ACQUIRE }>), None);
-    for (entry, missing) in [
-        (plain_message::<NONE> as HostEntry, "has not released since"),
-        (plain_message::<ACQUIRE>, "has not released since"),
-        (plain_message::<RELEASE>, "but has not acquired"),
-    ] {
-        let message = told(entry).expect("a race");
-        for part in [
-            "kernel plain, block 1, warp 0, lane 0: data race on word 4096 of the heap in argument 0",
-            "lane 0 of block 0 wrote it (plain) at backend-host/tests/memory_model.rs:",
-            "then lane 0 of block 1 read it (plain) at backend-host/tests/memory_model.rs:",
-            "WARPHEAP_SEED=",
-            missing,
-        ] {
-            assert!(message.contains(part), "`{part}` expected: {message}");
-        }
-        assert_eq!(message.matches("data race").count(), 1);
-    }
-}
-
-/// Lane after lane gets the same block from an allocator without any order.
-unsafe fn handed_on(args: &ArgBlock) {
-    let (heap, turn) = (heap(args), &words_after_heap(args)[0]);
-    let block = warpheap_api::DevicePtr::<u8>::from_granule(FREE_WORD as u32 / 4);
-    let layout = warpheap_api::layout::bytes(64);
-    if turn.compare_exchange(0, 1) == 0 {
-        heap.words().note_malloc(block, layout);
-        heap.words().note_free(block, layout);
-        turn.store(2);
-    } else if turn.load() == 2 {
-        heap.words().note_malloc(block, layout);
-    }
-}
-
-#[test]
-fn a_block_that_is_handed_on_without_order_races_though_nobody_touches_it() {
-    let message = told(handed_on).expect("a race");
-    assert!(
-        message.contains("freed its block") && message.contains("got its block from malloc"),
-        "{message}"
-    );
-}
-
-/// Lanes that meet in a counter pass a guard on, a few times; every third one writes a word while it has it.
-unsafe fn guarded(args: &ArgBlock) {
-    let (heap, flags) = (heap(args), words_after_heap(args));
-    let (guard, met) = (&flags[0], &flags[1]);
-    for _ in 0..4 {
-        arch::release();
-        met.fetch_add(1);
-        arch::acquire();
-        if guard.compare_exchange(0, 1) == 0 {
-            arch::acquire();
-            if lane::block_index().is_multiple_of(3) {
-                heap.words().write(FREE_WORD, 1);
-            }
-            arch::release();
-            guard.store(0);
-        }
-    }
-}
-
-#[test]
-fn what_others_pass_on_of_an_earlier_lane_in_ones_own_seat_is_known() {
-    assert_eq!(told_of(guarded, 200), None);
 }
