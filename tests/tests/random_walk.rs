@@ -10,7 +10,7 @@ use warpheap_rt::host::{CountsSteps, RandomWalkConfig, RandomWalkMallocConfig, W
 use warpheap_test_kernels::program::StepMallocsEntry;
 use warpheap_tests::blocks::{fill, free_all, used};
 use warpheap_tests::heap::{Failures, malloc};
-use warpheap_tests::walks::{Case, Measured, PAGES, SHARES, lanes};
+use warpheap_tests::walks::{Case, Measured, PAGES, SHARES, ask, counting_pool, lanes};
 use warpheap_tests::{Site, TestHeap};
 
 /// A heap filled to the last page, in which most requests sweep.
@@ -106,6 +106,29 @@ fn steps_of_crw_are_those_of_equation_9() {
             1.0 + case.walk_bound(),
         );
     });
+}
+
+#[test]
+fn warps_that_find_a_heap_full_share_the_look() {
+    const WALK: u32 = 64;
+    let pages = 1 << 14;
+    // A warp of its own takes a step for every 32 pages, as in schedules that let one warp run after the other.
+    let alone = (WALK + pages / 32) as f64;
+    let mut least = alone;
+    for seed in 0..8 {
+        let site = Site::explored(32, seed);
+        let pool = counting_pool::<0>(&site, pages, WALK);
+        PageWalk::set_taken(&pool, &vec![u32::MAX; pages as usize / 32]).expect("a full heap");
+        let codes = ask(&site, &pool, 2048);
+        let exhausted = AllocError::Exhausted.code();
+        assert!(codes.iter().all(|&code| code == exhausted), "{codes:?}");
+        let steps = WalkSteps::read(&pool).expect("counters").per_warp();
+        println!("seed {seed}: {steps}");
+        assert!(steps <= 2.0 * alone, "seed {seed}: {steps} steps");
+        least = least.min(steps);
+    }
+    // Of 64 warps that look at the same time, each looks at a few segments.
+    assert!(least < alone / 3.0, "{least} steps instead of {alone}");
 }
 
 fn serves_every_page<const KIND: u32>() {

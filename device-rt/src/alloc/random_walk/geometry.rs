@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`STRIPES`] × [`STRIPE_WORDS`] | step counters, see `steps` |
 //! | [`DRAWS`] × [`DRAW_STRIDE`] | how often warps began to draw at random, so that no two walks are the same |
+//! | [`SWEEP_WORDS`] | how far the warps have come that go through the map together, see `sweep` |
 //! | from `PARAM_MAP` | the map: an entry for each page (RW) or for each 32 pages (the others) |
 //! | from `PARAM_HINTS` | CRW: for each slot of lanes the page behind the one taken last, 0 for none |
 //! | from granule `PARAM_DATA` | pages |
@@ -15,7 +16,7 @@ use super::{SINGLE, has_locks};
 use crate::arch;
 use crate::sync::hash;
 use crate::thread;
-use warpheap_api::{HeapParams, header, select};
+use warpheap_api::{HeapParams, header, least, select};
 
 /// Parameter: granule of the first page, a multiple of a page.
 pub(crate) const PARAM_DATA: usize = 0;
@@ -46,8 +47,16 @@ pub(crate) const DRAWS_WORD: usize = STEPS_WORD + STRIPES * STRIPE_WORDS;
 pub(crate) const DRAWS: usize = 64;
 /// Words from one to the next.
 pub(crate) const DRAW_STRIDE: usize = 8;
+/// First word of the sweeps.
+pub(super) const SWEEP_WORD: usize = DRAWS_WORD + DRAWS * DRAW_STRIDE;
+/// Words of the sweeps.
+pub(super) const SWEEP_WORDS: usize = 40;
 /// First word behind what every heap of the family has.
-pub(crate) const FIRST_WORD: usize = DRAWS_WORD + DRAWS * DRAW_STRIDE;
+pub(crate) const FIRST_WORD: usize = SWEEP_WORD + SWEEP_WORDS;
+/// Two to this power is the most segments of a sweep.
+const MOST_SEGMENTS_LOG2: u32 = 9;
+/// A sweep has few segments where they would have fewer entries than two to this power.
+const LEAST_SEGMENT_LOG2: u32 = 5;
 
 /// Groups of places from those of one warp to those of the next: a prime, so that warps of a launch have
 /// places of their own, and not side by side.
@@ -146,6 +155,12 @@ impl<const KIND: u32> Geometry<KIND> {
     #[inline(always)]
     pub(super) fn entries(self) -> u32 {
         entries(KIND, self.pages)
+    }
+    /// Two to this power is the segments of a sweep through the map.
+    #[inline(always)]
+    pub(super) fn segments_log2(self) -> u32 {
+        let log2 = 31 - (self.entries() | 1).leading_zeros();
+        least(log2 - least(log2, LEAST_SEGMENT_LOG2), MOST_SEGMENTS_LOG2)
     }
     /// The word of an entry.
     #[inline(always)]

@@ -33,7 +33,10 @@ impl<const KIND: u32> PageWalk<KIND> {
         pending = group.ballot(asks & !served);
         if !pending.is_empty() {
             let mut dice = Dice::of_lanes(self.words, group);
-            while !pending.is_empty() & (found.steps < geometry.walk) {
+            let (longest, seemed_full) = self.longest_walk();
+            // The same for all: they take their steps together.
+            let longest = group.broadcast(longest);
+            while !pending.is_empty() & (found.steps < longest) {
                 let entry = dice.below(geometry.entries());
                 got = self.claim_share(group, entry, pending.count());
                 let page = self.hand_out(group, pending, entry, got);
@@ -41,6 +44,11 @@ impl<const KIND: u32> PageWalk<KIND> {
                 pending = group.ballot(asks & (found.page == NONE));
                 found.steps += 1;
             }
+            if seemed_full & (found.page != NONE) {
+                self.is_not_full();
+            }
+            // The lanes parted.
+            group.barrier();
         }
         found.steps = select(asks, found.steps, 0);
         found

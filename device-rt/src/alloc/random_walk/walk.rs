@@ -30,10 +30,14 @@ impl<const KIND: u32> PageWalk<KIND> {
         }
         if group.any(asks & (found.page == NONE)) {
             let mut dice = Dice::of_lanes(self.words, group);
-            let limit = select(asks, geometry.walk, 0);
+            let (longest, seemed_full) = self.longest_walk();
+            let limit = select(asks, longest, 0);
             while (found.page == NONE) & (found.steps < limit) {
                 found.page = self.step(&mut dice);
                 found.steps += 1;
+            }
+            if seemed_full & (found.page != NONE) {
+                self.is_not_full();
             }
         }
         if KIND == CLUSTERED && found.page != NONE {
