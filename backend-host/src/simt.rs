@@ -315,6 +315,7 @@ unsafe fn unwatched(word: *mut u32, access: Access) -> u32 {
             Access::Read | Access::Load => {}
             Access::Write(value) | Access::Store(value) => word.write(value),
             Access::Change(change, value) => word.write(change.of(old, value)),
+            Access::ReleaseSub(value) => word.write(old.wrapping_sub(value)),
             Access::CompareExchange { current, new } if current == old => word.write(new),
             Access::CompareExchange { .. } => {}
         }

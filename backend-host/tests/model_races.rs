@@ -107,6 +107,28 @@ fn a_block_that_is_handed_on_without_order_races_though_nobody_touches_it() {
     );
 }
 
+/// Lanes subtract themselves from a count; the last one writes over the count, as who is given its block next would.
+unsafe fn counted_out<const ITSELF: bool>(args: &ArgBlock) {
+    let words = heap(args).words();
+    let before = if ITSELF {
+        words.release_sub(FREE_WORD, 1)
+    } else {
+        words.release();
+        words.fetch_sub(FREE_WORD, 1)
+    };
+    if before == 1u32.wrapping_neg() {
+        words.acquire();
+        words.write(FREE_WORD, 7);
+    }
+}
+
+#[test]
+fn a_count_that_is_freed_with_its_block_is_part_of_its_release() {
+    assert_eq!(told(counted_out::<true>), None);
+    let message = told(counted_out::<false>).expect("a race");
+    assert!(message.contains("wrote it (plain)"), "{message}");
+}
+
 /// Lanes that meet in a counter pass a guard on, a few times; every third one writes a word while it has it.
 unsafe fn guarded(args: &ArgBlock) {
     let (heap, flags) = (heap(args), words_after_heap(args));

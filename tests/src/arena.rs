@@ -66,6 +66,7 @@ impl<'s, B: Backing> Run<'s, B> {
             damaged: 0,
             last: 0,
             handle: DevicePtr::NULL,
+            lanes: [0; 2],
         };
         let device = &site.device;
         let places = vec![ArenaBlock::NONE; (2 * lanes * each) as usize];

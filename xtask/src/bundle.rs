@@ -125,7 +125,13 @@ fn build(what: &[&str], tests: bool) -> Result<Vec<Executable>> {
     cargo.args(PACKAGES.iter().flat_map(|package| ["-p", package]));
     eprintln!("+ {}", sh::shown(&cargo));
     cargo.arg("--message-format=json-render-diagnostics");
-    Ok(executables(&sh::stdout(&mut cargo)?, tests))
+    Ok(packed(executables(&sh::stdout(&mut cargo)?, tests)))
+}
+
+/// Those that go along: of the suite only what needs a GPU.
+fn packed(mut found: Vec<Executable>) -> Vec<Executable> {
+    found.retain(|e| !e.name.starts_with("warpheap-tests.") || SUITE.contains(&e.name.as_str()));
+    found
 }
 
 /// The executables in cargo's JSON messages: programs, or test programs under names that say which
@@ -153,7 +159,6 @@ pub(crate) fn executables(messages: &str, tests: bool) -> Vec<Executable> {
             })
         })
         .collect();
-    found.retain(|e| !e.name.starts_with("warpheap-tests.") || SUITE.contains(&e.name.as_str()));
     found.sort_by(|a, b| a.name.cmp(&b.name));
     found
 }
@@ -283,7 +288,10 @@ mod tests {
         assert_eq!(names(true), ["pack.conformance"]);
         let suite =
             |target| line(target, "test", true, "\"/t\"").replace("#pack@", "#warpheap-tests@");
-        let kept = executables(&[suite("cuda"), suite("host")].join("\n"), true);
+        let kept = packed(executables(
+            &[suite("cuda"), suite("host")].join("\n"),
+            true,
+        ));
         assert_eq!(kept.len(), 1);
         assert_eq!(kept[0].name, "warpheap-tests.cuda");
     }

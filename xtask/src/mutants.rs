@@ -123,7 +123,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
         .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// All programs: each allocator at each width, and the explored tests of the containers.
+/// All programs: each allocator at each width, and the explored tests of the containers and of arenas.
 fn killers(schedules: u32) -> Result<Vec<Killer>> {
     let build = |what: &[&str], tests| -> Result<_> {
         let mut cargo = workspace::cargo();
@@ -159,19 +159,18 @@ fn killers(schedules: u32) -> Result<Vec<Killer>> {
             });
         }
     }
-    let tests = [
-        "test",
-        "--no-run",
-        "-p",
-        "warpheap-container-tests",
-        "--tests",
-    ];
-    for test in build(&tests, true)? {
-        killers.push(Killer {
-            name: test.name.replace("warpheap-container-tests.", "test "),
-            program: test.file,
-            args: vec!["explored".into(), "linearisable".into()],
-        });
+    for (package, which) in [
+        ("warpheap-container-tests", &["--tests"][..]),
+        ("warpheap-tests", &["--test", "fdg"]),
+    ] {
+        let tests = [&["test", "--no-run", "-p", package], which].concat();
+        for test in build(&tests, true)? {
+            killers.push(Killer {
+                name: test.name.replace(&format!("{package}."), "test "),
+                program: test.file,
+                args: vec!["explored".into(), "linearisable".into()],
+            });
+        }
     }
     Ok(killers)
 }
@@ -233,7 +232,8 @@ fn table(lines: &str, schedules: u32) -> String {
         "# Every fence as a mutant\n\n\
          Made by `cargo xtask mutants`. Each place in device code that orders accesses was left out by itself, and explored\n\
          schedules in [the emulator's model of memory](ordering.md) were run until one failed: those of every allocator that\n\
-         reaches the place, {schedules} at each of the widths 4, 32 and 1, and the explored tests and histories of the containers.\n\
+         reaches the place, {schedules} at each of the widths 4, 32 and 1, and the explored tests and histories of the containers\n\
+         and of arenas.\n\
          The last column says how many schedules that took. What nobody misses is [argued for](unmissed.md).\n\n\
          | place | missed by | as | after |\n|---|---|---|---|\n{lines}"
     )

@@ -132,10 +132,17 @@ impl Model {
             Access::CompareExchange { new, .. } => new,
             Access::Store(value) => value,
             Access::Change(change, value) => change.of(newest, value),
+            Access::ReleaseSub(value) => newest.wrapping_sub(value),
         };
         let changes = !matches!(access, Access::Store(_));
         let shared = word.atomic(lane, stamp, newest)?;
-        shared.push(lane, new, changes);
+        if let Access::ReleaseSub(_) = access
+            && self.sites.counts(stamp.site, FenceKind::Release)
+        {
+            // It is of the epoch that the release covers.
+            lane.release();
+        }
+        shared.push(lane, stamp.epoch, new, changes);
         memory.store(new, Ordering::Relaxed);
         Ok(newest)
     }

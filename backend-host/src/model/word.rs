@@ -191,8 +191,8 @@ impl Shared {
         stored.value
     }
 
-    /// The lane stores a value, or changes the newest one to it.
-    pub fn push(&mut self, lane: &mut Lane, value: u32, changes: bool) {
+    /// The lane stores a value in an epoch of its own, or changes the newest one to it.
+    pub fn push(&mut self, lane: &mut Lane, epoch: u32, value: u32, changes: bool) {
         let mut view = lane.released().cloned();
         if changes
             && let Some(newest) = self.values.back()
@@ -208,7 +208,7 @@ impl Shared {
         self.values.push_back(Stored {
             value,
             who: lane.me(),
-            epoch: lane.epoch(),
+            epoch,
             view,
             seen: Vec::new(),
         });

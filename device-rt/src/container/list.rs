@@ -1,6 +1,7 @@
 //! A list of chunks.
 
 use super::block::{block_layout, take, word_of};
+use super::handle::word_handle;
 use crate::sync::{Group, Team};
 use crate::{Heap, arch};
 use core::marker::PhantomData;
@@ -47,27 +48,7 @@ pub struct HeapList<T> {
     elements: PhantomData<fn() -> T>,
 }
 
-// SAFETY: one word, transparent, every bit pattern allowed (methods promise nothing for lists that were not
-// made by this type).
-unsafe impl<T: HeapData> HeapData for HeapList<T> {
-    const WORDS: u32 = 1;
-    #[inline(always)]
-    fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
-        Self::from_head(memory.read(word))
-    }
-    #[inline(always)]
-    fn put<M: HeapMemory>(self, memory: M, word: usize) {
-        memory.write(word, self.head);
-    }
-    #[inline(always)]
-    fn from_args(args: &ArgBlock, at: usize) -> Self {
-        Self::from_head(args.words[at])
-    }
-    #[inline(always)]
-    fn word_at(self, index: u32) -> u32 {
-        select(index == 0, self.head, 0)
-    }
-}
+word_handle!(HeapList, head, from_head);
 
 impl<T: HeapData> Default for HeapList<T> {
     fn default() -> Self {

@@ -3,6 +3,7 @@
 
 mod block;
 pub(crate) mod chunk_queue;
+mod handle;
 pub(crate) mod list;
 pub mod map;
 mod multi_map;

@@ -33,6 +33,7 @@ impl<M: HeapMemory> HeapMemory for Peek<M> {
         store(word: usize, value: u32);
         fetch_add(word: usize, value: u32) -> u32;
         fetch_sub(word: usize, value: u32) -> u32;
+        release_sub(word: usize, value: u32) -> u32;
         fetch_and(word: usize, value: u32) -> u32;
         fetch_or(word: usize, value: u32) -> u32;
         fetch_max(word: usize, value: u32) -> u32;

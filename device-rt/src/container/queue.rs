@@ -1,6 +1,7 @@
 //! A bounded queue for many producers and consumers.
 
 use super::block::{block_layout, word_of};
+use super::handle::word_handle;
 use crate::sync::{Group, Team, hash};
 use crate::{Heap, arch, thread};
 use core::marker::PhantomData;
@@ -76,27 +77,7 @@ pub struct HeapQueue<T> {
     elements: PhantomData<fn() -> T>,
 }
 
-// SAFETY: one word, transparent, every bit pattern allowed (methods promise nothing for handles that were not
-// made by this type).
-unsafe impl<T: HeapData> HeapData for HeapQueue<T> {
-    const WORDS: u32 = 1;
-    #[inline(always)]
-    fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
-        Self::from_word(memory.read(word))
-    }
-    #[inline(always)]
-    fn put<M: HeapMemory>(self, memory: M, word: usize) {
-        memory.write(word, self.control);
-    }
-    #[inline(always)]
-    fn from_args(args: &ArgBlock, at: usize) -> Self {
-        Self::from_word(args.words[at])
-    }
-    #[inline(always)]
-    fn word_at(self, index: u32) -> u32 {
-        select(index == 0, self.control, 0)
-    }
-}
+word_handle!(HeapQueue, control, from_word);
 
 /// What a lane's round came to.
 #[derive(Clone, Copy)]
@@ -323,9 +304,6 @@ fn claim<T: HeapData, A: DeviceAlloc>(
     if team.leads() {
         if taken != 0 {
             let next = first.wrapping_add(taken);
-            // Who sees the counter moved knows what let it move: else a queue could seem empty, or full, that
-            // never was.
-            words.release();
             let old = words.compare_exchange(at + side.counter, first, next);
             taken = select(old == first, taken, 0);
         } else {

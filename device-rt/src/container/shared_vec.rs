@@ -1,6 +1,7 @@
 //! A vector that many lanes append to.
 
 use super::block::{block_layout, take, word_of};
+use super::handle::word_handle;
 use crate::sync::{Group, Team};
 use crate::{Heap, arch};
 use core::marker::PhantomData;
@@ -39,27 +40,7 @@ pub struct HeapSharedVec<T> {
     elements: PhantomData<fn() -> T>,
 }
 
-// SAFETY: one word, transparent, every bit pattern allowed (methods promise nothing for handles that were not
-// made by this type).
-unsafe impl<T: HeapData> HeapData for HeapSharedVec<T> {
-    const WORDS: u32 = 1;
-    #[inline(always)]
-    fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
-        Self::from_word(memory.read(word))
-    }
-    #[inline(always)]
-    fn put<M: HeapMemory>(self, memory: M, word: usize) {
-        memory.write(word, self.control);
-    }
-    #[inline(always)]
-    fn from_args(args: &ArgBlock, at: usize) -> Self {
-        Self::from_word(args.words[at])
-    }
-    #[inline(always)]
-    fn word_at(self, index: u32) -> u32 {
-        select(index == 0, self.control, 0)
-    }
-}
+word_handle!(HeapSharedVec, control, from_word);
 
 /// Where an element lies: its segment and its index there.
 #[derive(Clone, Copy)]

@@ -3,6 +3,7 @@
 //! | type | what |
 //! |---|---|
 //! | [`Group`] | the lanes that are here together, and their collective operations |
+//! | [`LaneMask`] | a set of lanes of a warp |
 //! | [`Team`] | those of them that want the same, with a leader |
 //! | [`in_rounds`] | the loop in which leaders claim and members share |
 //!
@@ -18,3 +19,4 @@ pub use reduce::{PrefixSum, group_sum, last_lane};
 pub use rounds::{Claimed, Requests, Turn, in_rounds};
 pub use scatter::hash;
 pub use team::Team;
+pub use warpheap_api::LaneMask;

@@ -2,7 +2,7 @@
 
 use crate::pattern::{fill, intact, words_of};
 use warpheap_rt::device::*;
-use warpheap_rt::sync::{Group, hash};
+use warpheap_rt::sync::{Group, LaneMask, hash};
 
 /// What the lanes do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, HeapData)]
@@ -69,6 +69,8 @@ pub struct ArenaRow {
     pub last: u32,
     /// The arena, if it was handed over.
     pub handle: DevicePtr<u8>,
+    /// The lanes that handed it over.
+    pub lanes: [u32; 2],
 }
 
 /// Fills the lane's blocks from its `first` on, `each` of them.
@@ -145,6 +147,7 @@ pub fn arena_rounds<A: WarpArena>(
             damaged: 0,
             last: 0,
             handle: DevicePtr::NULL,
+            lanes: [0; 2],
         };
         // SAFETY: whichever lanes are here call.
         match unsafe { heap.allocator().start() } {
@@ -168,6 +171,7 @@ pub fn arena_rounds<A: WarpArena>(
                 if plan.finish == HAND_OVER {
                     // SAFETY: whichever lanes are here call.
                     row.handle = unsafe { heap.allocator().hand_over(arena) };
+                    row.lanes = [lanes.lo, lanes.hi];
                 } else if plan.finish == END {
                     // SAFETY: as above, and blocks are used no more.
                     row.last += unsafe { heap.allocator().end(arena) } as u32;
@@ -193,7 +197,17 @@ pub fn arena_resumes<A: WarpArena>(
     if ((index as usize) < rows.len()) & (index % 4 != plan.absent) {
         let mut row = rows[index as usize];
         // SAFETY: whichever lanes are here call, with handles of the launch before.
-        match unsafe { heap.allocator().take_over(row.handle) } {
+        let taken = unsafe { heap.allocator().take_over(row.handle) };
+        let lanes = LaneMask {
+            lo: row.lanes[0],
+            hi: row.lanes[1],
+        };
+        if !lanes.is_empty() {
+            // Those that came apart find the arena taken over already, which they must not after it has ended.
+            // SAFETY: the lanes that handed the arena over, all of which come here.
+            unsafe { Group::of(lanes) }.barrier();
+        }
+        match taken {
             Ok(arena) => {
                 let first = (index * plan.each) as usize;
                 let count = count_of(plan);

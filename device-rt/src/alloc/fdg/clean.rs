@@ -42,8 +42,8 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
             if members.hi != 0 {
                 words.fetch_or(at + GONE + 1, members.hi);
             }
-            words.release();
-            last = (words.fetch_sub(at + ACTIVE, team.count()) == team.count()) as u32;
+            // The last lane frees the word that it counts in.
+            last = (words.release_sub(at + ACTIVE, team.count()) == team.count()) as u32;
             words.acquire();
         }
         group.barrier();

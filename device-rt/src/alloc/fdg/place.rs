@@ -77,6 +77,8 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         if small & team.leads() {
             let current = words.load(arena.ptr().word() + SUPER);
             if current != NONE {
+                // Its first word is written before it becomes current.
+                words.acquire();
                 let old = words.fetch_add(current as usize * 4, sum.total);
                 first = current.wrapping_add(old);
                 fit = capacity + 1 - least(old, capacity + 1);

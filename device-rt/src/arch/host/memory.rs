@@ -15,6 +15,8 @@ pub enum Access {
     Store(u32),
     /// Atomic read-modify-write: what it does, and with what.
     Change(Change, u32),
+    /// A subtraction that is a release itself.
+    ReleaseSub(u32),
     /// Atomic compare-and-swap.
     CompareExchange {
         /// What is expected.

@@ -39,6 +39,7 @@ unsafe fn atomic(word: *mut u32, access: Access, site: Site) -> u32 {
             Change::Max => word.fetch_max(value, Ordering::Relaxed),
             Change::Exchange => word.swap(value, Ordering::Relaxed),
         },
+        Access::ReleaseSub(value) => word.fetch_sub(value, Ordering::Release),
         Access::CompareExchange { current, new } => {
             match word.compare_exchange(current, new, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(old) | Err(old) => old,
@@ -165,6 +166,11 @@ impl HeapMemory for Words {
     #[track_caller]
     fn fetch_sub(self, word: usize, value: u32) -> u32 {
         self.atomic(word, Access::Change(Change::Sub, value))
+    }
+    #[inline(always)]
+    #[track_caller]
+    fn release_sub(self, word: usize, value: u32) -> u32 {
+        self.atomic(word, Access::ReleaseSub(value))
     }
     #[inline(always)]
     #[track_caller]

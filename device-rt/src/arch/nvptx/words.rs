@@ -66,12 +66,15 @@ unsafe fn atomic_compare_exchange(address: *mut u32, current: u32, new: u32) -> 
 /// Atomic read-modify-write, relaxed, device scope, of global memory; returns the old value. The
 /// assembler drops the answer, and with it the wait, where nobody looks at it.
 macro_rules! atomic_rmw {
-    ($operation:literal, $address:expr, $value:expr) => {{
+    ($operation:literal, $address:expr, $value:expr) => {
+        atomic_rmw!("relaxed", $operation, $address, $value)
+    };
+    ($order:literal, $operation:literal, $address:expr, $value:expr) => {{
         let old: u32;
         // SAFETY: `address` is an aligned one of global memory that is valid for a word.
         unsafe {
             asm!(
-                concat!("atom.relaxed.gpu.global.", $operation, " {old}, [{address}], {value};"),
+                concat!("atom.", $order, ".gpu.global.", $operation, " {old}, [{address}], {value};"),
                 address = in(reg64) $address,
                 value = in(reg32) $value,
                 old = out(reg32) old,
@@ -157,6 +160,15 @@ impl HeapMemory for Words {
     #[inline(always)]
     fn fetch_sub(self, word: usize, value: u32) -> u32 {
         atomic_rmw!("add.u32", self.address(word), value.wrapping_neg())
+    }
+    #[inline(always)]
+    fn release_sub(self, word: usize, value: u32) -> u32 {
+        atomic_rmw!(
+            "release",
+            "add.u32",
+            self.address(word),
+            value.wrapping_neg()
+        )
     }
     #[inline(always)]
     fn fetch_and(self, word: usize, value: u32) -> u32 {

@@ -9,15 +9,18 @@ use core::arch::asm;
 use warpheap_api::HeapMemory;
 
 macro_rules! atomic {
-    ($opcode:literal, $pointer:expr, $value:expr) => {{
+    ($opcode:literal, $pointer:expr, $value:expr) => {
+        atomic!($opcode, "0", $pointer, $value)
+    };
+    ($opcode:literal, $semantics:literal, $pointer:expr, $value:expr) => {{
         let old: u32;
         // SAFETY: the pointer is to a word of a storage buffer.
         unsafe {
             asm!(
                 "%u32 = OpTypeInt 32 0",
                 "%device = OpConstant %u32 1",
-                "%relaxed = OpConstant %u32 0",
-                concat!("{old} = ", $opcode, " %u32 {pointer} %device %relaxed {value}"),
+                concat!("%semantics = OpConstant %u32 ", $semantics),
+                concat!("{old} = ", $opcode, " %u32 {pointer} %device %semantics {value}"),
                 pointer = in(reg) $pointer,
                 value = in(reg) $value,
                 old = out(reg) old,
@@ -153,6 +156,11 @@ impl HeapMemory for Words {
     #[inline(always)]
     fn fetch_sub(self, word: usize, value: u32) -> u32 {
         atomic!("OpAtomicISub", self.at(word), value)
+    }
+    #[inline(always)]
+    fn release_sub(self, word: usize, value: u32) -> u32 {
+        // Release (0x4), UniformMemory (0x40), MakeAvailable (0x2000).
+        atomic!("OpAtomicISub", "8260", self.at(word), value)
     }
     #[inline(always)]
     fn fetch_and(self, word: usize, value: u32) -> u32 {

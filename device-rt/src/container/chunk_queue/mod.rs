@@ -3,6 +3,7 @@
 mod node;
 
 use super::block::{take, word_of};
+use super::handle::word_handle;
 use super::queue::QueueError;
 use crate::sync::{Group, Team};
 use crate::{Heap, arch};
@@ -51,27 +52,7 @@ pub struct HeapChunkQueue<T> {
     elements: PhantomData<fn() -> T>,
 }
 
-// SAFETY: one word, transparent, every bit pattern allowed (methods promise nothing for handles that were not
-// made by this type).
-unsafe impl<T: HeapData> HeapData for HeapChunkQueue<T> {
-    const WORDS: u32 = 1;
-    #[inline(always)]
-    fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
-        Self::from_word(memory.read(word))
-    }
-    #[inline(always)]
-    fn put<M: HeapMemory>(self, memory: M, word: usize) {
-        memory.write(word, self.control);
-    }
-    #[inline(always)]
-    fn from_args(args: &ArgBlock, at: usize) -> Self {
-        Self::from_word(args.words[at])
-    }
-    #[inline(always)]
-    fn word_at(self, index: u32) -> u32 {
-        select(index == 0, self.control, 0)
-    }
-}
+word_handle!(HeapChunkQueue, control, from_word);
 
 impl<T: HeapData> HeapChunkQueue<T> {
     /// A queue that has no memory.
@@ -199,7 +180,6 @@ impl<T: HeapData> HeapChunkQueue<T> {
             let target = select(room, node, made);
             let place = select(room, index, late.rank());
             if (target != 0) & (place < slots) {
-                words.acquire();
                 let slot = slot::<T>(word_of(target), place);
                 value.put(words, slot + 1);
                 words.release();
