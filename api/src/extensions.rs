@@ -95,7 +95,8 @@ pub unsafe trait WarpArena: DeviceAlloc {
     ///
     /// # Safety
     /// The active lanes of the warp reach this call together. `handle` came from
-    /// [`hand_over`](Self::hand_over) of this heap, in an earlier launch.
+    /// [`hand_over`](Self::hand_over) of this heap, in an earlier launch, and no lane has ended the arena or tidied it
+    /// up since: where lanes with the same handle may come apart, they meet in a barrier behind this call.
     unsafe fn take_over(self, handle: DevicePtr<u8>) -> Result<Arena, AllocError>;
 }
 

@@ -41,6 +41,9 @@ pub trait HeapMemory: Copy + 'static {
     fn fetch_add(self, word: usize, value: u32) -> u32;
     /// Atomic subtraction (wrapping); returns the old value.
     fn fetch_sub(self, word: usize, value: u32) -> u32;
+    /// [`fetch_sub`](Self::fetch_sub) behind a [`release`](Self::release) that covers the subtraction itself, too: for
+    /// a count of owners that lies in what its last owner frees.
+    fn release_sub(self, word: usize, value: u32) -> u32;
     /// Atomic bitwise and; returns the old value.
     fn fetch_and(self, word: usize, value: u32) -> u32;
     /// Atomic bitwise or; returns the old value.

@@ -17,6 +17,7 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use warpheap_api::host::{
     Backend, BufferId, DeviceError, DeviceInfo, HeapArg, KernelImage, KernelResources, Launch,
     LaunchReport, ModuleId,
@@ -74,6 +75,7 @@ impl CudaBackend {
             state: Mutex::new(ManuallyDrop::new(State {
                 queue: Queue::default(),
                 modules: HashMap::new(),
+                load_time: Duration::ZERO,
                 buffers: HashMap::new(),
                 session,
             })),
@@ -244,13 +246,20 @@ impl Backend for CudaBackend {
         if let Some((id, _)) = state.modules.iter().find(|(_, loaded)| loaded.is(image)) {
             return Ok(ModuleId(*id));
         }
+        let started = Instant::now();
         let loaded = Loaded::new(&mut state.session, image, self.capability, self.fences)?;
+        state.load_time += started.elapsed();
         if loaded.reports_panics {
             globals::enlarge_stacks(&mut state.session, self.stack_bytes)?;
         }
         let id = next_id();
         state.modules.insert(id, loaded);
         Ok(ModuleId(id))
+    }
+
+    fn load_time(&self) -> Duration {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.load_time
     }
 
     fn bind_heap(&self, module: ModuleId, heap: &HeapArg) -> Result<(), DeviceError> {

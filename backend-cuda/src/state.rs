@@ -5,6 +5,7 @@ use crate::module::Loaded;
 use crate::queue::{Queue, Ready};
 use crate::session::{LossKind, Session};
 use std::collections::HashMap;
+use std::time::Duration;
 use warpheap_api::abi::HEAP_WORDS;
 use warpheap_api::host::{BufferId, DeviceError, HeapArg, Launch, ModuleId};
 
@@ -12,6 +13,8 @@ use warpheap_api::host::{BufferId, DeviceError, HeapArg, Launch, ModuleId};
 pub(crate) struct State {
     pub(crate) queue: Queue,
     pub(crate) modules: HashMap<u64, Loaded>,
+    /// How long they took to load.
+    pub(crate) load_time: Duration,
     pub(crate) buffers: HashMap<u64, Allocation>,
     pub(crate) session: Session,
 }
@@ -143,6 +146,7 @@ impl State {
             modules,
             buffers,
             session,
+            load_time: _,
         } = self;
         let freed = buffers
             .into_values()

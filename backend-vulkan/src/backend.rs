@@ -10,6 +10,7 @@ use crate::state::State;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use warpheap_api::host::{
     Backend, BackendKind, BufferId, DeviceError, DeviceInfo, KernelImage, Launch, LaunchReport,
     ModuleId,
@@ -138,6 +139,11 @@ impl Backend for VulkanBackend {
 
     fn load(&self, image: &KernelImage<'_>) -> Result<ModuleId, DeviceError> {
         self.call(|state| state.pipelines.load(image))
+    }
+
+    fn load_time(&self) -> Duration {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.pipelines.load_time
     }
 
     fn submit(&self, launches: &[Launch<'_>]) -> Result<Vec<LaunchReport>, DeviceError> {

@@ -1,6 +1,8 @@
 //! What a user may choose when opening a Vulkan device.
 
+use crate::cache;
 use crate::error::no_device;
+use std::path::PathBuf;
 use std::time::Duration;
 use warpheap_api::host::DeviceError;
 
@@ -14,6 +16,9 @@ pub const ENV_TIMEOUT: &str = "WARPHEAP_TIMEOUT_S";
 /// The variable that makes each lane a group of its own, as on devices where lanes that parted need not meet again:
 /// `alone`.
 pub const ENV_GROUPS: &str = "WARPHEAP_VULKAN_GROUPS";
+/// The variable that names the folder in which compiled kernels are kept, or `off`. Without it that is
+/// `warpheap/pipelines` where programs of the user keep such things: in `$XDG_CACHE_HOME` or `~/.cache`.
+pub const ENV_CACHE: &str = "WARPHEAP_CACHE_DIR";
 
 /// Which device to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +62,9 @@ pub struct VulkanConfig {
     pub staging_bytes: u64,
     /// Each lane is a group of its own, whatever the device can do.
     pub lanes_alone: bool,
+    /// The folder in which compiled kernels are kept, so that the next program need not wait for the driver's compiler. It
+    /// is made if need be, what is in it may be removed at any time, and beyond 1 GiB the oldest kernels go.
+    pub cache: Option<PathBuf>,
     /// Kernels get no fences that release. They are wrong then: for litmus tests, which have to see it.
     pub without_release: bool,
     /// The same for fences that acquire.
@@ -71,6 +79,7 @@ impl Default for VulkanConfig {
             timeout: Duration::from_secs(120),
             staging_bytes: 8 << 20,
             lanes_alone: false,
+            cache: None,
             without_release: false,
             without_acquire: false,
         }
@@ -78,12 +87,19 @@ impl Default for VulkanConfig {
 }
 
 impl VulkanConfig {
-    /// The defaults, changed by [`ENV_DEVICE`], [`ENV_VALIDATION`], [`ENV_TIMEOUT`] and [`ENV_GROUPS`].
+    /// The defaults, changed by [`ENV_DEVICE`], [`ENV_VALIDATION`], [`ENV_TIMEOUT`] and [`ENV_GROUPS`], with the folder for
+    /// compiled kernels that [`ENV_CACHE`] names, or the usual one.
     ///
     /// # Errors
     /// [`DeviceError::NoDevice`] if a variable holds something that makes no sense.
     pub fn from_env() -> Result<Self, DeviceError> {
-        Self::from_lookup(|name| std::env::var(name).ok())
+        let mut config = Self::from_lookup(|name| std::env::var(name).ok())?;
+        config.cache = match std::env::var_os(ENV_CACHE).filter(|folder| !folder.is_empty()) {
+            Some(off) if off == "off" => None,
+            Some(folder) => Some(folder.into()),
+            None => cache::usual_folder(|name| std::env::var_os(name)),
+        };
+        Ok(config)
     }
 
     fn from_lookup(var: impl Fn(&str) -> Option<String>) -> Result<Self, DeviceError> {

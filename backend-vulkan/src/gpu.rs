@@ -1,5 +1,6 @@
 //! The logical device and its queue.
 
+use crate::cache::Cache;
 use crate::config::VulkanConfig;
 use crate::error::{describe, driver_error, no_device};
 use crate::fences::LeftOut;
@@ -22,6 +23,8 @@ pub(crate) struct Gpu {
     pub(crate) timeout: Duration,
     /// Fences that kernels lose.
     pub(crate) left_out: LeftOut,
+    /// Where compiled kernels are kept.
+    pub(crate) cache: Option<Cache>,
     // After the device: fields drop in this order.
     pub(crate) instance: Arc<Instance>,
 }
@@ -46,7 +49,10 @@ impl Gpu {
         })?;
         // SAFETY: one queue of this family was asked for when the device was made.
         let queue = unsafe { device.get_device_queue(limits.queue_family, 0) };
+        let identity = || limits.identity.to_vec();
+        let cache = config.cache.as_deref();
         Ok(Gpu {
+            cache: cache.map(|folder| Cache::new(folder, identity())),
             device,
             queue,
             physical: candidate.physical,

@@ -8,6 +8,7 @@
 //! | `instance`, `gpu`, `validation` | library, device and queue; what the validation layer says |
 //! | `memory`, `transfer` | buffers, and moving bytes into and out of them |
 //! | `module`, `isolate`, `pipeline` | kernels: read, cut out for a block size, compiled |
+//! | `cache` | what drivers compiled, on disk |
 //! | `reconverge` | whether lanes that parted meet again, and what modules ask for |
 //! | `fences` | modules that lose their fences, for tests |
 //! | `launch`, `queue`, `flight`, `slot` | launches: checked, queued together, timed, reported |
@@ -18,6 +19,7 @@
 //! every call ends when its effect has happened.
 
 mod backend;
+mod cache;
 mod config;
 mod error;
 mod fences;
@@ -39,7 +41,9 @@ mod transfer;
 mod validation;
 
 pub use backend::VulkanBackend;
-pub use config::{DeviceChoice, ENV_DEVICE, ENV_GROUPS, ENV_TIMEOUT, ENV_VALIDATION, VulkanConfig};
+pub use config::{
+    DeviceChoice, ENV_CACHE, ENV_DEVICE, ENV_GROUPS, ENV_TIMEOUT, ENV_VALIDATION, VulkanConfig,
+};
 pub use select::{DeviceKind, FoundDevice};
 
 use std::sync::Arc;

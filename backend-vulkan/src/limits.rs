@@ -1,5 +1,6 @@
 //! What a physical device can do, as far as it matters here, and whether that is enough.
 
+use crate::cache;
 use crate::reconverge::Reconvergence;
 use ash::{ext, khr, vk};
 use std::ffi::CStr;
@@ -9,6 +10,8 @@ use std::ffi::CStr;
 pub(crate) struct Limits {
     pub(crate) name: String,
     pub(crate) driver: String,
+    /// What a compiled pipeline is good for: this device with this driver.
+    pub(crate) identity: [u8; 28],
     pub(crate) kind: vk::PhysicalDeviceType,
     pub(crate) api_version: u32,
     /// Lanes of a subgroup.
@@ -163,6 +166,7 @@ impl Limits {
                 .device_name_as_c_str()
                 .map_or_else(|_| "?".into(), |name| name.to_string_lossy().into_owned()),
             driver: driver_text(&v12, &basic),
+            identity: cache::identity(&basic),
             kind: basic.device_type,
             api_version: api,
             warp_width: v11.subgroup_size,

@@ -1,5 +1,6 @@
 //! Modules, and the pipelines made of them: one per entry and block size.
 
+use crate::cache::Place;
 use crate::error::describe;
 use crate::gpu::Gpu;
 use crate::isolate::isolate;
@@ -11,6 +12,7 @@ use spirv::Capability;
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use warpheap_api::abi::ARG_WORDS;
 use warpheap_api::host::{DeviceError, KernelImage, Launch, ModuleId};
 
@@ -39,27 +41,33 @@ struct Key {
     bindings: u32,
 }
 
+/// A pipeline on disk, and the driver's view of it.
+struct Kept {
+    place: Place,
+    cache: vk::PipelineCache,
+    /// Bytes that were there.
+    bytes: usize,
+}
+
 /// All modules and pipelines of a device.
 pub(crate) struct Pipelines {
     modules: HashMap<u64, Module>,
     layouts: HashMap<u32, Layout>,
     built: HashMap<Key, vk::Pipeline>,
-    cache: vk::PipelineCache,
+    /// How long all of them took.
+    pub(crate) load_time: Duration,
     gpu: Arc<Gpu>,
 }
 
 impl Pipelines {
-    pub(crate) fn new(gpu: &Arc<Gpu>) -> Result<Self, DeviceError> {
-        let info = vk::PipelineCacheCreateInfo::default();
-        // SAFETY: the device is alive.
-        let cache = unsafe { gpu.device.create_pipeline_cache(&info, None) };
-        Ok(Pipelines {
+    pub(crate) fn new(gpu: &Arc<Gpu>) -> Self {
+        Pipelines {
             modules: HashMap::new(),
             layouts: HashMap::new(),
             built: HashMap::new(),
-            cache: gpu.check("vkCreatePipelineCache", cache)?,
+            load_time: Duration::ZERO,
             gpu: gpu.clone(),
-        })
+        }
     }
 
     /// Loads the SPIR-V of an image; the same words get the same id.
@@ -76,6 +84,7 @@ impl Pipelines {
             call: "loading a module",
             what: format!("the SPIR-V of `{}` cannot be used: {what}", image.name),
         };
+        let started = Instant::now();
         let module = Module::parse(bytes).map_err(damaged)?;
         let missing = module.missing_capabilities(|capability| self.has(capability));
         if !missing.is_empty() {
@@ -90,6 +99,7 @@ impl Pipelines {
         }
         let id = fresh_id();
         self.modules.insert(id, module);
+        self.load_time += started.elapsed();
         Ok(ModuleId(id))
     }
 
@@ -106,7 +116,9 @@ impl Pipelines {
         if let Some(&pipeline) = self.built.get(&key) {
             return Ok(Built { pipeline, layout });
         }
+        let started = Instant::now();
         let pipeline = self.build(launch, bindings, layout)?;
+        self.load_time += started.elapsed();
         self.built.insert(key, pipeline);
         Ok(Built { pipeline, layout })
     }
@@ -183,11 +195,22 @@ impl Pipelines {
         let info = vk::ComputePipelineCreateInfo::default()
             .layout(layout.pipeline)
             .stage(stage);
+        let asked = [
+            entry.name.as_bytes(),
+            &limits.warp_width.to_le_bytes(),
+            &[limits.pin_width.into(), stage.flags.as_raw() as u8],
+            &company,
+        ];
+        let kept = self.kept(words, &asked);
+        let cache = kept.as_ref().map_or(vk::PipelineCache::null(), |k| k.cache);
         // SAFETY: layout, module and name are valid for the call; the layout has every binding that
         // the entry declares, and its push constants are a whole argument block.
-        let made = unsafe { device.create_compute_pipelines(self.cache, &[info], None) };
+        let made = unsafe { device.create_compute_pipelines(cache, &[info], None) };
         // SAFETY: made above; a pipeline does not need its module any more.
         unsafe { device.destroy_shader_module(shader, None) };
+        if let Some(kept) = kept {
+            self.keep(kept, made.is_ok());
+        }
         match made {
             Ok(pipelines) => Ok(pipelines.first().copied().unwrap_or_default()),
             Err((_, error)) => Err(DeviceError::Driver {
@@ -199,6 +222,34 @@ impl Pipelines {
                     describe(error)
                 ),
             }),
+        }
+    }
+
+    /// What is kept on disk of the pipeline of these words that was asked for like this.
+    fn kept(&self, words: &[u32], asked: &[&[u8]]) -> Option<Kept> {
+        let place = self.gpu.cache.as_ref()?.place(words, asked);
+        let data = place.read();
+        let info = vk::PipelineCacheCreateInfo::default().initial_data(&data);
+        // SAFETY: the device is alive; the data are as this driver gave them, as its sum says.
+        let cache = unsafe { self.gpu.device.create_pipeline_cache(&info, None) }.ok()?;
+        Some(Kept {
+            place,
+            cache,
+            bytes: data.len(),
+        })
+    }
+
+    /// Keeps what the driver learned, if it made the pipeline.
+    fn keep(&self, kept: Kept, made: bool) {
+        let device = &self.gpu.device;
+        // SAFETY: made from this device, and no pipeline is being made with it.
+        let data = unsafe { device.get_pipeline_cache_data(kept.cache) };
+        // SAFETY: as above; pipelines do not need the cache they were made with.
+        unsafe { device.destroy_pipeline_cache(kept.cache, None) };
+        if let (Ok(data), true) = (data, made)
+            && data.len() != kept.bytes
+        {
+            kept.place.write(&data);
         }
     }
 
@@ -280,7 +331,6 @@ impl Drop for Pipelines {
                 device.destroy_pipeline_layout(layout.pipeline, None);
                 device.destroy_descriptor_set_layout(layout.set, None);
             }
-            device.destroy_pipeline_cache(self.cache, None);
         }
     }
 }

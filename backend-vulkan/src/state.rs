@@ -30,7 +30,7 @@ impl State {
         Ok(State {
             queue: Queue::new(&gpu, &mut memory)?,
             transfer: Transfer::new(&gpu, &mut memory, staging_bytes)?,
-            pipelines: Pipelines::new(&gpu)?,
+            pipelines: Pipelines::new(&gpu),
             nothing: memory.internal(NOTHING_BYTES)?,
             memory,
             loss: None,

@@ -4,6 +4,7 @@ use super::{DeviceError, HeapArg, Launch, LaunchReport};
 use crate::abi::ArgBlock;
 use std::fmt;
 use std::string::String;
+use std::time::Duration;
 use std::vec::Vec;
 
 /// The kinds of backend.
@@ -150,6 +151,13 @@ pub trait Backend: Send + Sync + fmt::Debug {
     /// # Errors
     /// [`DeviceError::NoImage`], [`DeviceError::Driver`].
     fn load(&self, image: &KernelImage<'_>) -> Result<ModuleId, DeviceError>;
+
+    /// How long kernels took to load since the device was opened: reading images, and waiting for the driver's compiler
+    /// or for what it kept. Some backends compile a kernel when it is first launched; the times of launches on the device
+    /// have none of it. Zero where nothing is compiled.
+    fn load_time(&self) -> Duration {
+        Duration::ZERO
+    }
 
     /// Makes `heap` the one that Rust's own collections in the kernels of a module take from, until another
     /// one is bound or its buffer is given back. Does nothing on a backend where they take from elsewhere.

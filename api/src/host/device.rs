@@ -5,6 +5,7 @@ use super::{
     Pool, Prepared, RawBuffer,
 };
 use std::sync::Arc;
+use std::time::Duration;
 use std::vec::Vec;
 
 /// An opened device; clones name the same one. Everything else is made from it.
@@ -38,6 +39,12 @@ impl Device {
     /// The backend that drives it.
     pub fn backend(&self) -> &Arc<dyn Backend> {
         &self.backend
+    }
+
+    /// How long kernels took to load since the device was opened, which device times of launches have none of; see
+    /// [`Backend::load_time`].
+    pub fn load_time(&self) -> Duration {
+        self.backend.load_time()
     }
 
     /// The kernels through which the host allocates, if there are any.

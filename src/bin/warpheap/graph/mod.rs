@@ -88,10 +88,9 @@ fn job(
             Err(error) => left_out.push(LeftOut::new(allocator.name, &error)),
         }
     }
-    let info = device.info();
     let report = Report {
         schema: SCHEMA,
-        device: DeviceReport::from(info),
+        device: DeviceReport::from(&device),
         graph: reference.report,
         runs,
         left_out,

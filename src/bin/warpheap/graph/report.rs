@@ -252,7 +252,7 @@ pub(super) mod tests {
         );
         assert_eq!(
             keys(&json["device"]),
-            ["backend", "driver", "name", "warp_width"]
+            ["backend", "driver", "load_s", "name", "warp_width"]
         );
         let graph = [
             "edge_factor",

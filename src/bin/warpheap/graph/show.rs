@@ -10,7 +10,7 @@ use std::time::Duration;
 impl Report {
     /// The report for people: a list for one run, a table for several.
     pub fn text(&self) -> String {
-        let mut text = self.device.line() + &self.graph.line();
+        let mut text = self.device.text() + &self.graph.line();
         match &self.runs[..] {
             [run] => text += &run.text(self.graph.edges),
             runs => text += &self.runs_table(runs),

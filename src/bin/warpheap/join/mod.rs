@@ -84,7 +84,7 @@ pub fn run(args: &JoinArgs) -> Result<String, CliError> {
     }
     let report = Report {
         schema: SCHEMA,
-        device: DeviceReport::from(device.info()),
+        device: DeviceReport::from(&device),
         join: JoinReport::new(source, [left, right], &shape, [load, upload]),
         runs,
     };

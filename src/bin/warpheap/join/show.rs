@@ -7,7 +7,7 @@ use crate::text::{grouped, percent, table, time};
 impl Report {
     /// The report for people.
     pub fn text(&self) -> String {
-        let mut text = self.device.line() + &self.join.text();
+        let mut text = self.device.text() + &self.join.text();
         let head = [
             "allocator",
             "pool",

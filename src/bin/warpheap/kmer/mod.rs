@@ -86,7 +86,7 @@ pub fn run(args: &KmerArgs) -> Result<String, CliError> {
     };
     let report = Report {
         schema: SCHEMA,
-        device: DeviceReport::from(device.info()),
+        device: DeviceReport::from(&device),
         input,
         k: args.k,
         canonical: args.canonical,

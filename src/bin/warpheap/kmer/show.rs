@@ -41,7 +41,7 @@ impl Report {
             "{}\
              input     {source}: {} sequences, {} bases, {} unknown letters\n\
              k-mers    {} of {} bases{strands}, {} different ones, {} of them once\n",
-            self.device.line(),
+            self.device.text(),
             grouped(input.records.into()),
             grouped(input.bases.into()),
             grouped(input.unknown),

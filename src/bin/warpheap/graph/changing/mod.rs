@@ -81,7 +81,7 @@ pub fn job(args: &GraphArgs) -> Result<String, CliError> {
     }
     let report = Report {
         schema: SCHEMA,
-        device: DeviceReport::from(device.info()),
+        device: DeviceReport::from(&device),
         graph,
         rounds: args.changes.rounds,
         updates: args.changes.updates,

@@ -14,7 +14,7 @@ use std::time::Duration;
 impl Report {
     /// The report for people.
     pub fn text(&self) -> String {
-        let mut text = self.device.line() + &self.graph.line();
+        let mut text = self.device.text() + &self.graph.line();
         if self.rounds > 0 {
             text += &self.changes();
         }
