@@ -6,9 +6,9 @@ use core::alloc::Layout;
 /// The words of a heap, as an allocator and a container see them.
 ///
 /// A word is 32 bits; indices count words from the start of the heap. Atomic operations are
-/// *relaxed*, at device scope; order comes from the two fences alone, because on GPUs a fence and
-/// a relaxed operation cost less than an ordered operation (and on PTX the latter would be ordered
-/// with the whole system).
+/// *relaxed*, at device scope; order comes from the two fences, because on GPUs a fence and a relaxed
+/// operation cost less than an ordered operation (and on PTX the latter would be ordered with the whole
+/// system). [`release_sub`](Self::release_sub) alone is ordered itself.
 ///
 /// Indices must lie inside the heap. The emulator reports an access outside it with kernel, block,
 /// warp and lane; on a device such an access is undefined.

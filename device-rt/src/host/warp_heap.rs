@@ -2,9 +2,9 @@
 
 use crate::alloc::WarpHeap;
 use crate::alloc::warp_heap::{
-    CHUNK_SHIFTS, Class, DIRECTORY_WORD, FREE, Geometry, PARAM_CHUNKS, PARAM_DATA, PARAM_ENTRIES,
-    PARAM_ENTRY_WORDS, PARAM_ROOM, PARAM_SHIFT, PARAM_SLOTS, RUN, RUN_HEAD, SLAB_CLASSES, Tables,
-    UNITS, count_of, entry_words, is_idle, tag_for, tag_of,
+    CHUNK_SHIFTS, Class, FREE, Geometry, PARAM_CHUNKS, PARAM_CURRENTS, PARAM_DATA, PARAM_DIRECTORY,
+    PARAM_ENTRIES, PARAM_ENTRY_WORDS, PARAM_SHIFT, PARAM_SLOTS, RUN, RUN_HEAD, SLAB_CLASSES,
+    Tables, UNITS, WINDOWS_WORD, count_of, entry_words, is_idle, tag_for, tag_of,
 };
 use std::vec;
 use warpheap_api::abi::HEAP_PARAMS;
@@ -86,12 +86,13 @@ impl HostAlloc for WarpHeap {
         params[PARAM_ENTRIES] = tables.entries;
         params[PARAM_ENTRY_WORDS] = entry_words(shift);
         params[PARAM_SLOTS] = tables.slots;
-        params[PARAM_ROOM] = (shift + tables.slots.ilog2()).saturating_sub(8);
+        params[PARAM_DIRECTORY] = tables.directory;
+        params[PARAM_CURRENTS] = tables.currents;
         Ok(HeapPlan {
             params,
             fills: [Fill {
-                word: DIRECTORY_WORD as u64,
-                words: (tables.end - DIRECTORY_WORD) as u64,
+                word: WINDOWS_WORD as u64,
+                words: (tables.end - WINDOWS_WORD) as u64,
                 value: 0,
             }]
             .into(),
@@ -139,7 +140,7 @@ impl HostAlloc for WarpHeap {
                     most_units = most_units.max(longest(!bits[0]));
                 } else if (tag_for(0)..=tag_for(SLAB_CLASSES - 1)).contains(&tag) {
                     let class = Class::from_index(tag - tag_for(0), shift);
-                    let (bytes, count) = (class.granules as u64 * 16, count.min(class.blocks));
+                    let (bytes, count) = (class.granules as u64 * 16, count.min(class.blocks()));
                     add(BlockSize::Bytes(bytes), count, count as u64 * bytes);
                 } else {
                     // Somebody is about to give it a use.

@@ -35,13 +35,13 @@ const LAPS: u32 = 16;
 const AHEAD: u32 = LAPS / 2;
 /// Laps that are told apart by their numbers' difference: more than happen during any request.
 const FORGOTTEN: u32 = 1 << 20;
-/// Steps of a walk in a heap that seemed full.
-const SHORT_WALK: u32 = 16;
+/// Steps of a walk in a heap that seemed full. Before that nobody looks whether it did.
+pub(super) const SHORT_WALK: u32 = 16;
 /// How often a warp looks again where it saw free pages before it leaves them to others.
 const LOOKS: u32 = 64;
 
 impl<const KIND: u32> PageWalk<KIND> {
-    /// Steps of a walk, and whether they are few because the heap seemed full.
+    /// Steps of a walk that found nothing in its first ones, and whether they are few because the heap seemed full.
     #[inline(always)]
     pub(super) fn longest_walk(self) -> (u32, bool) {
         let full = self.words.load(FULL) != 0;
@@ -114,7 +114,7 @@ impl<const KIND: u32> PageWalk<KIND> {
         if segment == 0 {
             words.store(count(lap + AHEAD), 0);
             // Numbers of laps wrap: one that is long past must not become one that is to come.
-            if (lap.wrapping_sub(passed) << log2) as i32 > (2 * FORGOTTEN << log2) as i32 {
+            if (lap.wrapping_sub(passed) << log2) as i32 > ((2 * FORGOTTEN) << log2) as i32 {
                 words.store(PASSED, lap.wrapping_sub(FORGOTTEN));
             }
         }

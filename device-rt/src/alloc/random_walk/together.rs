@@ -1,6 +1,7 @@
 //! The lanes of a warp together: Algorithm 3 (CoRW).
 
 use super::dice::Dice;
+use super::sweep::SHORT_WALK;
 use super::{Found, NONE, PageWalk};
 use crate::arch;
 use crate::bits::{low_mask, nth_set, take_from};
@@ -33,9 +34,8 @@ impl<const KIND: u32> PageWalk<KIND> {
         pending = group.ballot(asks & !served);
         if !pending.is_empty() {
             let mut dice = Dice::of_lanes(self.words, group);
-            let (longest, seemed_full) = self.longest_walk();
-            // The same for all: they take their steps together.
-            let longest = group.broadcast(longest);
+            let mut seemed_full = false;
+            let mut longest = least(geometry.walk, SHORT_WALK);
             while !pending.is_empty() & (found.steps < longest) {
                 let entry = dice.below(geometry.entries());
                 got = self.claim_share(group, entry, pending.count());
@@ -43,6 +43,12 @@ impl<const KIND: u32> PageWalk<KIND> {
                 found.page = least(found.page, page);
                 pending = group.ballot(asks & (found.page == NONE));
                 found.steps += 1;
+                if found.steps == SHORT_WALK {
+                    let walk;
+                    (walk, seemed_full) = self.longest_walk();
+                    // The same for all: they take their steps together.
+                    longest = group.broadcast(walk);
+                }
             }
             if seemed_full & (found.page != NONE) {
                 self.is_not_full();

@@ -1,10 +1,11 @@
 //! Each lane for itself: Algorithms 1 (RW), 2 (RW-BM) and 5 (CRW).
 
 use super::dice::Dice;
+use super::sweep::SHORT_WALK;
 use super::{BITMAP, CLUSTERED, Found, NONE, PageWalk};
 use crate::sync::{Group, hash};
 use crate::thread;
-use warpheap_api::{HeapMemory, select};
+use warpheap_api::{HeapMemory, least, select};
 
 impl<const KIND: u32> PageWalk<KIND> {
     /// Collective: pages for the lanes that ask, each on a walk of its own.
@@ -30,11 +31,14 @@ impl<const KIND: u32> PageWalk<KIND> {
         }
         if group.any(asks & (found.page == NONE)) {
             let mut dice = Dice::of_lanes(self.words, group);
-            let (longest, seemed_full) = self.longest_walk();
-            let limit = select(asks, longest, 0);
+            let mut seemed_full = false;
+            let mut limit = select(asks, least(geometry.walk, SHORT_WALK), 0);
             while (found.page == NONE) & (found.steps < limit) {
                 found.page = self.step(&mut dice);
                 found.steps += 1;
+                if (found.page == NONE) & (found.steps == SHORT_WALK) {
+                    (limit, seemed_full) = self.longest_walk();
+                }
             }
             if seemed_full & (found.page != NONE) {
                 self.is_not_full();

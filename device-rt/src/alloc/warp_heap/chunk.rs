@@ -2,6 +2,7 @@
 
 use super::WarpHeap;
 use super::class::Class;
+use super::row::Row;
 use super::state::{FREE, LOCKED, SLAB_CLASSES, count_of, is_idle, pack, tag_for, tag_of};
 use crate::arch::Group;
 use warpheap_api::{HeapMemory, select};
@@ -88,31 +89,19 @@ impl WarpHeap {
 
     /// How a chunk in this state suits what somebody looks for.
     #[inline(always)]
-    pub(super) fn suits(self, state: u32, want: Want) -> Suits {
-        let Want { tag, limit, most } = want;
-        let own = tag_of(state) == tag;
+    pub(super) fn suits(self, state: u32, row: Row) -> Suits {
+        let own = tag_of(state) == row.tag;
         let idle = is_idle(state) & !own;
         Suits {
-            has_room: own & (count_of(state) < limit),
+            has_room: own & (count_of(state) <= row.limit),
             free: state == FREE,
             idle,
             // More than a chunk holds, or a chunk that is looked at: somebody is about to let go.
-            unsettled: (own & (count_of(state) > most))
+            unsettled: (own & (count_of(state) > row.most))
                 | (tag_of(state) == LOCKED)
                 | ((tag_of(state) == FREE) & (state != FREE)),
         }
     }
-}
-
-/// What somebody looks for.
-#[derive(Clone, Copy)]
-pub(super) struct Want {
-    /// A chunk with this tag …
-    pub tag: u32,
-    /// … and a count below this; or a chunk that can get the tag.
-    pub limit: u32,
-    /// The count of a chunk with this tag that is full.
-    pub most: u32,
 }
 
 /// What a look at a chunk's state says.

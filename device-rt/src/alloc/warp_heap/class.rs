@@ -15,18 +15,17 @@ const POINT: u32 = 17;
 pub(crate) struct Class {
     /// Number of the class, from 0.
     pub index: u32,
-    /// Granules of a block.
+    /// Granules of a block: …
     pub granules: u32,
-    /// `granules` is this odd number …
-    pub odd: u32,
+    /// … this number, 1 to 8, …
+    steps: u32,
     /// … times two to this power.
-    pub exponent: u32,
-    /// Blocks of a chunk.
-    pub blocks: u32,
-    /// Two to this power is the number of blocks of a chunk that are teams' first places: as large a
-    /// power of two as there is.
+    shift: u32,
+    /// Two to this power is the granules of a chunk.
+    chunk_shift: u32,
+    /// Two to this power is the greatest power of two of blocks that a chunk has.
     pub home_shift: u32,
-    /// Two to this power is the number of blocks that a team claims in one go, at most a word of bits.
+    /// Two to this power is the number of lanes of a cell, which ask as one: a word has bits for them.
     pub cell_shift: u32,
 }
 
@@ -53,37 +52,66 @@ impl Class {
 
     #[inline(always)]
     const fn new(index: u32, shift: u32, steps: u32, log_up: u32, chunk_shift: u32) -> Self {
-        // Steps go to 8. The other bit keeps compilers from minding a number without any.
-        let zeros = (steps | 16).trailing_zeros();
-        let (odd, exponent) = (steps >> zeros, shift + zeros);
         let home_shift = chunk_shift - log_up;
         Class {
             index,
             granules: steps << shift,
-            odd,
-            exponent,
-            blocks: divide(1 << ((chunk_shift - exponent) & 31), odd),
+            steps,
+            shift,
+            chunk_shift,
             home_shift,
             cell_shift: least(5, home_shift),
         }
     }
 
+    /// The trailing zeros of `steps`.
+    #[inline(always)]
+    const fn zeros(self) -> u32 {
+        // Steps go to 8. The other bit keeps compilers from minding a number without any.
+        (self.steps | 16).trailing_zeros()
+    }
+
+    /// `granules` is this odd number …
+    #[inline(always)]
+    pub const fn odd(self) -> u32 {
+        self.steps >> self.zeros()
+    }
+
+    /// … times two to this power.
+    #[inline(always)]
+    pub const fn exponent(self) -> u32 {
+        self.shift + self.zeros()
+    }
+
+    /// Blocks of a chunk. Computed where it is needed: a full warp gets its blocks without it.
+    #[inline(always)]
+    pub const fn blocks(self) -> u32 {
+        let shift = self.chunk_shift - self.exponent();
+        divide(1 << (shift & 31), self.odd())
+    }
+
+    /// Whether blocks, and so their number in a chunk, are a power of two.
+    #[inline(always)]
+    pub const fn is_power(self) -> bool {
+        self.granules & (self.granules - 1) == 0
+    }
+
     /// Words of bits of a chunk.
     #[inline(always)]
     pub const fn words(self) -> u32 {
-        (self.blocks + 31) >> 5
+        (self.blocks() + 31) >> 5
     }
 
     /// Which bits of word `word` stand for blocks.
     #[inline(always)]
     pub const fn bits_in(self, word: u32) -> u32 {
-        crate::bits::low_mask(self.blocks - least(self.blocks, word * 32))
+        crate::bits::low_mask(self.blocks() - least(self.blocks(), word * 32))
     }
 
     /// Number of the block that begins `offset` granules into a chunk.
     #[inline(always)]
     pub const fn block_at(self, offset: u32) -> u32 {
-        divide(offset >> (self.exponent & 31), self.odd)
+        divide(offset >> (self.exponent() & 31), self.odd())
     }
 }
 
@@ -113,9 +141,9 @@ mod tests {
                 assert!(class.granules >= granules);
                 assert!(class.granules * 4 <= granules * 5 || granules < 4);
                 assert!(class.index == before.index || class.index == before.index + 1);
-                assert_eq!(class.odd << class.exponent, class.granules);
-                assert_eq!(class.blocks, (1 << chunk_shift) / class.granules);
-                assert_eq!(class.home_shift, class.blocks.ilog2());
+                assert_eq!(class.odd() << class.exponent(), class.granules);
+                assert_eq!(class.blocks(), (1 << chunk_shift) / class.granules);
+                assert_eq!(class.home_shift, class.blocks().ilog2());
                 let named = Class::from_index(class.index, chunk_shift);
                 assert_eq!(named.granules, class.granules);
                 for align in [2, 4, 8, 16, 64] {
@@ -133,13 +161,13 @@ mod tests {
     fn blocks_are_found_again() {
         for index in 0..40 {
             let class = Class::from_index(index, 14);
-            for block in 0..class.blocks {
+            for block in 0..class.blocks() {
                 assert_eq!(class.block_at(block * class.granules), block);
             }
             let bits: u32 = (0..class.words())
                 .map(|word| class.bits_in(word).count_ones())
                 .sum();
-            assert_eq!(bits, class.blocks);
+            assert_eq!(bits, class.blocks());
         }
     }
 }

@@ -3,15 +3,19 @@
 //! | words | what |
 //! |---|---|
 //! | header | |
-//! | directory | a row per class: for each slot the chunk that warps of this slot use, plus one; 0: none |
+//! | windows | for each row, in a sector of its own: how many chunks of the row are looked at, and where the last search ended, plus one |
+//! | currents | for each row: chunks that warps use now, plus one; 0: none yet |
+//! | directory | for each row: the chunk at a place of the row, plus one; 0: the one that follows from the place |
 //! | entries | per chunk: its state, in a sector of its own, and a bit per granule, set for a block that is taken. In a chunk of units the first word has the units |
 //! | chunks | |
+//!
+//! A row is what one size class uses; the last one is that of units.
 //!
 //! States lie far apart because atomics on words that lie together meet in one slice of the cache: with
 //! 32 bytes between them, 2^20 frees of 16 bytes took 17 µs on an H200, with 256 bytes 11.
 
 use super::state::SLAB_CLASSES;
-use warpheap_api::{HeapParams, header, select};
+use warpheap_api::{HeapParams, header, least, select};
 
 /// Parameter: granule at which the first chunk begins.
 pub(crate) const PARAM_DATA: usize = 0;
@@ -25,21 +29,36 @@ pub(crate) const PARAM_ENTRIES: usize = 3;
 pub(crate) const PARAM_ENTRY_WORDS: usize = 4;
 /// Parameter: slots of a row of the directory, a power of two.
 pub(crate) const PARAM_SLOTS: usize = 5;
-/// Parameter: two to this power, over the number of lanes of a launch, is the number of places that teams
-/// may have without rows meeting; see [`Geometry::home`].
-pub(crate) const PARAM_ROOM: usize = 6;
+/// Parameter: first word of the directory.
+pub(crate) const PARAM_DIRECTORY: usize = 6;
+/// Parameter: words of a row of the currents, a power of two.
+pub(crate) const PARAM_CURRENTS: usize = 7;
 
-/// First word of the directory.
-pub(crate) const DIRECTORY_WORD: u32 = header::HEADER_WORDS as u32;
+/// First word of the windows, and of all tables.
+pub(crate) const WINDOWS_WORD: u32 = (header::HEADER_WORDS as u32).next_multiple_of(8);
+/// First word of the currents.
+const CURRENTS_WORD: u32 = WINDOWS_WORD + ROWS * WINDOW_WORDS;
+/// Words of a row of the windows.
+const WINDOW_WORDS: u32 = 8;
+/// Rows: one for each size class, and that of units.
+pub(crate) const ROWS: u32 = SLAB_CLASSES + 1;
+/// The row of units.
+pub(crate) const UNITS_ROW: u32 = SLAB_CLASSES;
 /// Words from a chunk's state to its first bits.
 const STATE_WORDS: u32 = 8;
 
 /// Least and greatest chunk: two to this power granules.
 pub(crate) const CHUNK_SHIFTS: core::ops::RangeInclusive<u32> = 8..=14;
 
+/// Least and greatest number of words of a row of the currents.
+const LEAST_CURRENTS: u32 = 4;
+const MOST_CURRENTS: u32 = 128;
+
 /// The places of everything in a heap of so many chunks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tables {
+    pub currents: u32,
+    pub directory: u32,
     pub slots: u32,
     pub entries: u32,
     pub end: u32,
@@ -48,9 +67,16 @@ pub(crate) struct Tables {
 impl Tables {
     pub const fn new(chunks: u32, chunk_shift: u32) -> Self {
         let slots = chunks.next_power_of_two();
+        let currents = least(
+            MOST_CURRENTS,
+            select(slots / 8 < LEAST_CURRENTS, LEAST_CURRENTS, slots / 8),
+        );
+        let directory = CURRENTS_WORD + ROWS * currents;
         // Whole sectors, so that each entry begins one.
-        let entries = (DIRECTORY_WORD + SLAB_CLASSES * slots).next_multiple_of(8);
+        let entries = (directory + ROWS * slots).next_multiple_of(8);
         Tables {
+            currents,
+            directory,
             slots,
             entries,
             end: entries + chunks * entry_words(chunk_shift),
@@ -75,7 +101,8 @@ pub(crate) struct Geometry {
     entries: u32,
     entry_words: u32,
     slots: u32,
-    pub room_log: u32,
+    directory: u32,
+    currents: u32,
 }
 
 impl Geometry {
@@ -88,7 +115,8 @@ impl Geometry {
             entries: params[PARAM_ENTRIES],
             entry_words: params[PARAM_ENTRY_WORDS],
             slots: params[PARAM_SLOTS],
-            room_log: params[PARAM_ROOM],
+            directory: params[PARAM_DIRECTORY],
+            currents: params[PARAM_CURRENTS],
         }
     }
 
@@ -147,26 +175,48 @@ impl Geometry {
         self.state_word(chunk) + STATE_WORDS as usize
     }
 
-    /// The slot with this number of those of teams with 2^`log` places, 3 to 5: a quarter of all, half of
-    /// all, and all from the first one; there are others with the same.
+    /// The word that says how many places of a row are looked at: its window.
     #[inline(always)]
-    pub const fn slot(self, number: u32, log: u32) -> u32 {
-        (number + (self.slots >> (5 - log))) & (self.slots - 1)
+    pub const fn window_word(self, row: u32) -> usize {
+        (WINDOWS_WORD + row * WINDOW_WORDS) as usize
     }
 
-    /// The directory's word for a slot.
+    /// The word that says at which chunk the last search for a row ended, plus one.
     #[inline(always)]
-    pub const fn slot_word(self, row: u32, slot: u32) -> usize {
-        (DIRECTORY_WORD + row * self.slots + slot) as usize
+    pub const fn ended_word(self, row: u32) -> usize {
+        self.window_word(row) + 1
     }
 
-    /// The chunk that a slot takes if it is free, of the row of blocks of this size. Slots side by side have
-    /// chunks side by side. Rows begin apart in proportion to what teams with 2^`log` places of such blocks
-    /// take, so that launches which allocate as many of each size fill rows that do not meet.
+    /// The word with the chunk, plus one, that a warp with this number uses for a row now.
     #[inline(always)]
-    pub const fn home(self, granules: u32, slot: u32, log: u32) -> u32 {
-        let begin = (granules * 3 * (self.slots >> 2)) >> (11 - log);
-        self.wrapped((begin + slot) & (self.slots - 1))
+    pub const fn current_word(self, row: u32, warp: u32) -> usize {
+        (CURRENTS_WORD + row * self.currents + (warp & (self.currents - 1))) as usize
+    }
+
+    /// Places of a row, a power of two.
+    #[inline(always)]
+    pub const fn places(self) -> u32 {
+        self.slots
+    }
+
+    /// The directory's word for a place of a row.
+    #[inline(always)]
+    pub const fn directory_word(self, row: u32, place: u32) -> usize {
+        (self.directory + row * self.slots + (place & (self.slots - 1))) as usize
+    }
+
+    /// The chunk at a place of the row of blocks of so many granules, unless the directory has another. Places
+    /// side by side have chunks side by side. Rows begin apart in proportion to the size of their blocks, so that
+    /// launches which allocate as many of each size fill rows that do not meet. Those that begin in the upper half go
+    /// down, so that none goes over the end of the pool before it has half of it.
+    #[inline(always)]
+    pub const fn home(self, granules: u32, place: u32) -> u32 {
+        let mask = self.slots - 1;
+        let begin = ((granules * 3 * (self.slots >> 2)) >> 6) & mask;
+        // All bits, or none: to change the sign of the place.
+        let down = select(begin > self.slots >> 1, u32::MAX, 0);
+        let place = (place ^ down).wrapping_sub(down);
+        self.wrapped(begin.wrapping_add(place) & mask)
     }
 
     /// A chunk's number less the number of chunks, if it is not less than that; below twice that.

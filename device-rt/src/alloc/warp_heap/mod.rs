@@ -10,7 +10,9 @@
 //! | `class` | size classes |
 //! | `geometry` | where metadata and chunks lie |
 //! | `state` | the word of a chunk |
+//! | `row` | what a size class uses |
 //! | `quick` | the way that most requests take, without loops |
+//! | `window` | where lanes look that have no home |
 //! | `search` | what the others do, one class at a time, all lanes of the warp together |
 //! | `chunk` | getting a hold on a chunk, and giving one another use |
 //! | `units`, `run` | blocks larger than those of slabs |
@@ -24,24 +26,25 @@ mod geometry;
 mod quick;
 mod release;
 mod reset;
+mod row;
 mod run;
 mod search;
 mod state;
 mod stats;
 mod units;
+mod window;
 
 pub(crate) use class::Class;
 pub(crate) use geometry::{
-    CHUNK_SHIFTS, DIRECTORY_WORD, Geometry, PARAM_CHUNKS, PARAM_DATA, PARAM_ENTRIES,
-    PARAM_ENTRY_WORDS, PARAM_ROOM, PARAM_SHIFT, PARAM_SLOTS, Tables, entry_words,
+    CHUNK_SHIFTS, Geometry, PARAM_CHUNKS, PARAM_CURRENTS, PARAM_DATA, PARAM_DIRECTORY,
+    PARAM_ENTRIES, PARAM_ENTRY_WORDS, PARAM_SHIFT, PARAM_SLOTS, Tables, WINDOWS_WORD, entry_words,
 };
 pub(crate) use state::{
     FREE, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, is_idle, tag_for, tag_of,
 };
 
 use super::fail;
-use crate::arch::{self, Group, Words};
-use crate::sync::Team;
+use crate::arch::{Group, Words};
 use warpheap_api::{
     AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, Layout, layout, select,
 };
@@ -130,14 +133,6 @@ impl WarpHeap {
         let slab = ask.granules <= self.geometry.most_in_slab();
         let granules = select(slab, ask.granules, 1);
         (slab, Class::of(granules, self.geometry.chunk_shift()))
-    }
-
-    /// Collective: lanes with the same class ask as one, as far as one word has bits for them.
-    #[inline(always)]
-    fn team<const FULL: bool>(self, group: Group<FULL>, slab: bool, class: Class) -> Team<FULL> {
-        let cell = arch::lane() >> class.cell_shift;
-        let key = select(slab, class.index | cell << 8, u32::MAX);
-        Team::by_key(group, key)
     }
 }
 

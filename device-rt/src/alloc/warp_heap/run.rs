@@ -3,8 +3,8 @@
 //! They come from the end of the pool, chunks of slabs from the front, so that neither breaks up the
 //! room of the other before it has to.
 
-use super::quick::line;
 use super::state::{FREE, LOCKED, RUN, RUN_HEAD, UNITS, is_idle, pack, tag_of};
+use super::window::warp;
 use super::{Ask, Part, WarpHeap};
 use crate::arch::{self, Group};
 use crate::bits::low_mask;
@@ -53,7 +53,7 @@ impl WarpHeap {
         let places = geometry.chunks / chunks;
         let mut granule = u32::MAX;
         if (places != 0) & (chunks <= MOST_AT_ONCE) {
-            let place = (line(count) + rank) % places;
+            let place = (warp() * count + rank) % places;
             let chunk = geometry.chunks - (place + 1) * chunks;
             let aligned = geometry.granule_of(chunk) & (ask.align - 1) == 0;
             let mut at = 0;

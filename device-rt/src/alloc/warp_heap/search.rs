@@ -1,10 +1,9 @@
 //! What requests do that the quick way did not serve: all lanes of the warp look for one class (or one
 //! larger block) at a time, each at another chunk or word.
 
-use super::chunk::Want;
 use super::class::Class;
-use super::quick::{Place, Quick};
-use super::state::tag_for;
+use super::quick::{Quick, is_cell};
+use super::row::{Row, Want};
 use super::{Answer, Ask, Part, WarpHeap};
 use crate::arch::{self, Group};
 use crate::bits::{nth_lane, nth_set, take_from};
@@ -28,29 +27,42 @@ impl WarpHeap {
             ..ask
         };
         let (slab, class) = self.class_of(ask);
-        let team = self.team(group, slab, class);
-        let place = self.place(class, least(team.count(), 32));
+        let (team, cut) = self.team(group, slab, class);
         let granule = group.shuffle(quick.granule, lane);
         let waits = granule == DevicePtr::NULL_GRANULE;
+        let run = self.is_run(ask);
+        let count = least(team.count(), 32);
         let mut part = Part::NONE;
-        if waits & slab & team.leads() {
-            part = self.again(class, place, quick.attempt, quick.wanted);
+        if waits & slab & team.leads() & (quick.wanted != 0) {
+            let home = cut | is_cell(class, count);
+            self.put_back(class, count, home, quick.attempt, quick.wanted);
+        }
+        let units = !slab & !run & ask.possible;
+        if waits & ((slab & team.leads()) | units) {
+            let needed = select(slab, count, self.units_of(ask));
+            let want = Want::new(needed, self.align_units(ask), team.count());
+            part = self.look(Row::new(slab, class, needed), class, want);
         }
         group.barrier();
-        let base = team.broadcast(part.base);
-        let mask = team.broadcast(part.mask);
-        let rank = team.rank();
-        let served = waits & slab & (rank < mask.count_ones());
-        let at = nth_set(mask, rank).wrapping_mul(class.granules);
+        let leader = select(slab, team.leader(), lane);
+        let base = group.shuffle(part.base, leader);
+        let mask = group.shuffle(part.mask, leader);
+        let rank = select(slab, team.rank(), 0);
+        let served = waits & (rank < mask.count_ones());
+        let at = nth_set(mask, rank).wrapping_mul(select(slab, class.granules, 0));
         let unsupported = AllocError::Unsupported.code();
         let mut answer = Answer {
             granule: select(served, base.wrapping_add(at), granule),
             code: select(ask.possible, 0, unsupported),
         };
         let mut waits = waits & !served & ask.possible;
-        let large = waits & !slab;
-        if group.any(large) {
-            let granule = self.large_at_once(group, large, ask);
+        let runs = waits & !slab & run;
+        if group.any(runs) {
+            let runs = group.ballot(runs);
+            let mut granule = u32::MAX;
+            if waits & !slab & run {
+                granule = self.run_at_once(ask, runs.count(), runs.rank(lane));
+            }
             let served = granule != u32::MAX;
             answer.granule = select(served, granule, answer.granule);
             waits &= !served;
@@ -62,9 +74,6 @@ impl WarpHeap {
             let first = pending.first();
             let granules = group.shuffle(ask.granules, first);
             let align = group.shuffle(ask.align, first);
-            let slot = group.shuffle(place.slot, first);
-            let word = group.shuffle(place.word, first);
-            let log = group.shuffle(place.log, first);
             let theirs = Ask {
                 granules,
                 align,
@@ -75,13 +84,7 @@ impl WarpHeap {
                 & ((slab & their_slab & (class.index == their_class.index)) | (lane == first));
             let alike = group.ballot(mine);
             let found = if their_slab {
-                let place = Place {
-                    slot,
-                    word,
-                    bit: 0,
-                    log,
-                };
-                self.find_blocks(group, their_class, place, least(alike.count(), 32))
+                self.find_blocks(group, their_class, least(alike.count(), 32))
             } else {
                 self.find_large(group, theirs)
             };
@@ -103,42 +106,40 @@ impl WarpHeap {
 
     /// Collective: at least one and up to `wanted` blocks of a class, somewhere.
     #[inline(always)]
-    fn find_blocks(self, group: Group, class: Class, place: Place, wanted: u32) -> Part {
-        let (words, geometry) = (self.words, self.geometry);
-        let leads = group.leads();
-        let slot_word = geometry.slot_word(class.index, place.slot);
-        let mut entry = 0;
-        if leads {
-            entry = words.load(slot_word);
-        }
-        group.barrier();
-        let entry = group.broadcast(entry);
-        let home = geometry.home(class.granules, place.slot, place.log);
-        let mut walk = Walk::new(select(entry == 0, home, entry.wrapping_sub(1)));
-        let want = Want {
-            tag: tag_for(class.index),
-            limit: class.blocks,
-            most: class.blocks,
-        };
+    fn find_blocks(self, group: Group, class: Class, wanted: u32) -> Part {
+        let row = Row::new(true, class, 1);
+        let mut walk = self.walk(group, row);
+        let spread = group.broadcast(hash(thread::index()));
         let mut found = Part::NONE;
-        let mut chunk = walk.start;
-        while (found.mask == 0) & walk.goes_on(geometry.chunks) {
-            let picked = self.step(group, &mut walk, want, hash(place.slot));
-            if picked != u32::MAX {
-                chunk = picked;
-                if self.hold(group, chunk, want.tag, wanted) {
-                    found = self.claim_words(group, class, chunk, place.word, wanted);
+        while (found.mask == 0) & walk.goes_on(self.geometry.chunks) {
+            let picked = self.step(group, &mut walk, row, spread);
+            if picked.chunk != u32::MAX {
+                if self.hold(group, picked.chunk, row.tag, wanted) {
+                    found = self.claim_words(group, class, picked.chunk, spread >> 16, wanted);
                 }
                 walk.doubt(found.mask == 0);
+                if (found.mask != 0) & group.leads() {
+                    self.note(row, picked.chunk, picked.opens);
+                }
             }
         }
         if found.mask == 0 {
             found.code = walk.code();
-        } else if leads & (entry != chunk + 1) {
-            // Where the warps of this slot look next time.
-            words.compare_exchange(slot_word, entry, chunk + 1);
         }
         found
+    }
+
+    /// Collective: a walk that begins where the last one for the row ended.
+    #[inline(always)]
+    pub(super) fn walk(self, group: Group, row: Row) -> Walk {
+        let mut ended = 0;
+        if group.leads() {
+            ended = self.words.load(self.geometry.ended_word(row.index));
+        }
+        group.barrier();
+        let ended = group.broadcast(ended);
+        let home = self.geometry.home(row.granules, 0);
+        Walk::new(select(ended == 0, home, ended.wrapping_sub(1)))
     }
 
     /// Collective: looks at the next chunks of a walk, one for each lane, and picks one, the same in all lanes:
@@ -146,13 +147,13 @@ impl WarpHeap {
     /// those who may share a chunk. `u32::MAX` if none suits; if one does, the next step looks at the
     /// others again.
     #[inline(always)]
-    pub(super) fn step(self, group: Group, walk: &mut Walk, want: Want, choice: u32) -> u32 {
+    pub(super) fn step(self, group: Group, walk: &mut Walk, row: Row, choice: u32) -> Pick {
         let geometry = self.geometry;
         let at = walk.done + group.rank();
         let inside = (at < geometry.chunks) & !walk.tried.contains(arch::lane());
         let chunk = geometry.wrapped(walk.start + select(inside, at, 0));
         let state = self.words.load(geometry.state_word(chunk));
-        let suits = self.suits(state, want);
+        let suits = self.suits(state, row);
         let roomy = group.ballot(inside & suits.has_room);
         let free = group.ballot(inside & suits.free);
         let idle = group.ballot(inside & suits.idle);
@@ -172,7 +173,10 @@ impl WarpHeap {
             hi: select(none, 0, tried.hi),
         };
         let chunk = group.shuffle(chunk, from);
-        select(none, u32::MAX, chunk)
+        Pick {
+            chunk: select(none, u32::MAX, chunk),
+            opens: no_room,
+        }
     }
 
     /// Collective: claims up to `held` blocks of a chunk on which the group holds so many, and lets go of the
@@ -221,6 +225,15 @@ impl WarpHeap {
             code: 0,
         }
     }
+}
+
+/// What a step picked.
+#[derive(Clone, Copy)]
+pub(super) struct Pick {
+    /// The chunk; `u32::MAX` if there is none.
+    pub chunk: u32,
+    /// It is not of the row yet.
+    pub opens: bool,
 }
 
 /// A walk over all chunks, twice before it says that there is nothing: a chunk may look full while others

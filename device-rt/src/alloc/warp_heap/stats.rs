@@ -42,7 +42,7 @@ impl WarpHeap {
         let slab = (tag >= tag_for(0)) & (tag <= tag_for(SLAB_CLASSES - 1));
         let index = select(slab, tag.wrapping_sub(tag_for(0)), 0);
         let class = Class::from_index(index, geometry.chunk_shift());
-        let blocks = select(slab, least(count, class.blocks), 0);
+        let blocks = select(slab, least(count, class.blocks()), 0);
         let units = select(tag == UNITS, least(count, 32), 0);
         let begun = select(tag == UNITS, heads.count_ones(), 0);
         let run = (tag == RUN_HEAD) | (tag == RUN);

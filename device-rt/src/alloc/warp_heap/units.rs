@@ -1,13 +1,13 @@
 //! Blocks of 5 to 32 units: bits side by side in the one word of a chunk that is handed out in units.
 
-use super::chunk::Want;
-use super::quick::{LOOKS, line};
-use super::search::Walk;
+use super::quick::LOOKS;
+use super::row::Row;
 use super::state::{FREE, UNITS, pack, tag_of};
 use super::{Ask, Part, WarpHeap};
-use crate::arch::{self, Group};
+use crate::arch::Group;
 use crate::bits::{low_mask, starts_of};
-use crate::sync::{Team, hash};
+use crate::sync::hash;
+use crate::thread;
 use warpheap_api::{AllocError, HeapMemory, select};
 
 /// Tries at the word of one chunk.
@@ -35,87 +35,66 @@ impl WarpHeap {
 
     /// Alignment in units.
     #[inline(always)]
-    fn align_units(self, ask: Ask) -> u32 {
+    pub(super) fn align_units(self, ask: Ask) -> u32 {
         let units = ask.align >> self.geometry.unit_shift();
         units + (units == 0) as u32
     }
 
-    /// Collective: blocks of more than a slab's for the lanes with `mine`, each at a place of its own, without a
-    /// loop; `u32::MAX` for lanes that found theirs taken.
+    /// Reaches for units of a chunk.
     #[inline(always)]
-    pub(super) fn large_at_once(self, group: Group, mine: bool, ask: Ask) -> u32 {
-        let units = self.units_of(ask);
-        let team = Team::by_key(group, select(mine, units, 0));
-        let rank = team.rank();
-        let run = self.is_run(ask);
-        let mut granule = u32::MAX;
-        if mine & !run {
-            granule = self.units_at_once(units, team.count(), rank);
-        }
-        if mine & run {
-            granule = self.run_at_once(ask, team.count(), rank);
-        }
-        granule
-    }
-
-    #[inline(always)]
-    fn units_at_once(self, units: u32, count: u32, rank: u32) -> u32 {
+    pub(super) fn reach_units(self, chunk: u32, units: u32, align: u32) -> Part {
         let (words, geometry) = (self.words, self.geometry);
-        // Places of a power of two of units.
-        let log = 32 - (units - 1).leading_zeros();
-        let place = line(count) + rank;
-        let slot = geometry.slot(place >> (5 - log), 5);
-        let bit = (place << log) & 31;
-        let chunk = geometry.home(geometry.most_in_slab(), slot, 5);
         let at = geometry.state_word(chunk);
         let bits = geometry.bits_word(chunk);
-        let wanted = low_mask(units) << bit;
-        // As for slabs: both at the same time, and who finds the chunk free names it.
-        let got = wanted & !words.fetch_or(bits, wanted);
-        let mut state = words.fetch_add(at, units);
-        if state == FREE {
-            words.fetch_add(at, pack(UNITS, 0));
-            state = pack(UNITS, 0);
+        let starts = starts_of(!words.load(bits), units) & aligned_places(align);
+        let mut part = Part::NONE;
+        if starts != 0 {
+            let bit = starts.trailing_zeros() & 31;
+            let wanted = low_mask(units) << bit;
+            // As for slabs: both at the same time, and who finds the chunk free names it.
+            let got = wanted & !words.fetch_or(bits, wanted);
+            let mut state = words.fetch_add(at, units);
+            if state == FREE {
+                words.fetch_add(at, pack(UNITS, 0));
+                state = pack(UNITS, 0);
+            }
+            let mut looks = 0;
+            while (tag_of(state) == tag_of(FREE)) & (looks < LOOKS) {
+                state = words.load(at);
+                looks += 1;
+            }
+            let held = tag_of(state) == UNITS;
+            if held & (got == wanted) {
+                words.fetch_add(geometry.heads_word(chunk), 1 << bit);
+                part.base = geometry.granule_of(chunk) + (bit << geometry.unit_shift());
+                part.mask = 1;
+            } else {
+                words.fetch_and(bits, !got);
+                words.fetch_sub(at, units);
+            }
         }
-        let mut looks = 0;
-        while (tag_of(state) == tag_of(FREE)) & (looks < LOOKS) {
-            state = words.load(at);
-            looks += 1;
-        }
-        let held = tag_of(state) == UNITS;
-        let granule = geometry.granule_of(chunk) + (bit << geometry.unit_shift());
-        if held & (got == wanted) {
-            words.fetch_add(geometry.heads_word(chunk), 1 << bit);
-            granule
-        } else {
-            words.fetch_and(bits, !got);
-            words.fetch_sub(at, units);
-            u32::MAX
-        }
+        part
     }
 
     /// Collective: a block of units somewhere, for one lane.
     #[inline(always)]
     pub(super) fn find_units(self, group: Group, ask: Ask) -> Part {
-        let geometry = self.geometry;
         let units = self.units_of(ask);
-        let slot = hash(arch::block_index());
-        let mut walk = Walk::new(geometry.home(geometry.most_in_slab(), 0, 5));
-        let want = Want {
-            tag: UNITS,
-            // Chunks with so many units left, whether side by side or not.
-            limit: 33 - units,
-            most: 32,
-        };
+        let row = Row::units(units);
+        let mut walk = self.walk(group, row);
+        let spread = group.broadcast(hash(thread::index()));
         let mut found = Part::NONE;
-        while (found.mask == 0) & walk.goes_on(geometry.chunks) {
-            let chunk = self.step(group, &mut walk, want, slot);
-            if chunk != u32::MAX {
-                if self.hold(group, chunk, UNITS, units) {
-                    found = self.claim_units(group, chunk, units, self.align_units(ask));
+        while (found.mask == 0) & walk.goes_on(self.geometry.chunks) {
+            let picked = self.step(group, &mut walk, row, spread);
+            if picked.chunk != u32::MAX {
+                if self.hold(group, picked.chunk, UNITS, units) {
+                    found = self.claim_units(group, picked.chunk, units, self.align_units(ask));
                     walk.doubt(found.code != 0);
                 } else {
                     walk.doubt(true);
+                }
+                if (found.mask != 0) & group.leads() {
+                    self.note(row, picked.chunk, picked.opens);
                 }
             }
         }
