@@ -280,9 +280,10 @@ fn sizes_that_change_need_little_more_than_they_hold() {
             heap.run(&program, Failures::None);
             let live = heap.live_bytes();
             let tied = heap.pool.stats().expect("stats").usage.committed_bytes;
-            // Two blocks of 13 units of 32 are in a chunk, which alone is 1.23 times what they hold.
+            // Two blocks of 13 units of 32 are in a chunk, which alone is 1.23 times what they hold; and each class
+            // has a chunk that is not full.
             assert!(
-                tied * 2 <= live * 3,
+                tied * 5 <= live * 8,
                 "width {width}, round {round}: {tied} for {live}"
             );
         }
