@@ -12,7 +12,7 @@ const SIZES: [u64; 7] = [24, 40, 72, 1050, 4100, 12_345, 100_000];
 /// Rounds in which sizes change.
 const ROUNDS: usize = 30;
 /// Rows that grow and shrink, and rounds of it.
-const ROWS: usize = 1 << 15;
+const ROWS: usize = 1 << 17;
 const UPDATES: usize = 20;
 
 /// A number for each lane and round.
