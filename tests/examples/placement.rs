@@ -1,12 +1,10 @@
 //! What allocators hold for what programs have, in the emulator at warp width 32; `docs/results/placement.md` has its
-//! table: `cargo run --release -p warpheap-tests --no-default-features --example placement -- WarpHeap ScatterAlloc`
+//! table: `cargo run --release -p warpheap-tests --no-default-features --example placement -- 256 WarpHeap ScatterAlloc`
 
 use std::process::ExitCode;
 use warpheap_tests::heap::{Failures, free, malloc};
 use warpheap_tests::{Site, Subject, TestHeap};
 
-/// Bytes of a heap.
-const POOL: u64 = 256 << 20;
 /// Sizes that blocks have one after the other.
 const SIZES: [u64; 7] = [24, 40, 72, 1050, 4100, 12_345, 100_000];
 /// Rounds in which sizes change.
@@ -38,10 +36,10 @@ impl Seen {
 }
 
 /// A third of the blocks is freed and asked for at the next size, in a heap that is so full.
-fn changing_sizes<A: Subject>(site: &Site, percent: u64) -> Seen {
+fn changing_sizes<A: Subject>(site: &Site, pool: u64, percent: u64) -> Seen {
     let mean = SIZES.iter().sum::<u64>() / SIZES.len() as u64;
-    let lanes = (POOL * percent / 100 / mean) as usize;
-    let mut heap = TestHeap::<A>::new(site, POOL, lanes);
+    let lanes = (pool * percent / 100 / mean) as usize;
+    let mut heap = TestHeap::<A>::new(site, pool, lanes);
     let mut sizes: Vec<usize> = (0..lanes).map(|lane| any(lane, 99) % SIZES.len()).collect();
     let mut seen = Seen::default();
     let program: Vec<_> = (0..lanes)
@@ -72,8 +70,8 @@ fn changing_sizes<A: Subject>(site: &Site, percent: u64) -> Seen {
 
 /// Rows with lengths by a power law that grow for half of the rounds and shrink for the other half; a row is replaced
 /// by one of the next power of two. The first ratio is that while they grow.
-fn rows<A: Subject>(site: &Site) -> [Seen; 2] {
-    let mut heap = TestHeap::<A>::new(site, POOL, 2 * ROWS);
+fn rows<A: Subject>(site: &Site, pool: u64) -> [Seen; 2] {
+    let mut heap = TestHeap::<A>::new(site, pool, 2 * ROWS);
     let mut lengths: Vec<usize> = (0..ROWS)
         .map(|row| {
             let share = (any(row, 7) + 1) as f64 / (1 << 24) as f64;
@@ -112,9 +110,9 @@ fn rows<A: Subject>(site: &Site) -> [Seen; 2] {
 }
 
 /// One lane of forty asks, four times.
-fn alone<A: Subject>(site: &Site, size: u64) -> Seen {
+fn alone<A: Subject>(site: &Site, pool: u64, size: u64) -> Seen {
     let lanes = 1 << 16;
-    let mut heap = TestHeap::<A>::new(site, POOL, 4 * lanes);
+    let mut heap = TestHeap::<A>::new(site, pool, 4 * lanes);
     let program: Vec<_> = (0..lanes)
         .map(|lane| match any(lane, 3).is_multiple_of(40) {
             true => (0..4).map(|k| malloc(4 * lane + k, size)).collect(),
@@ -128,9 +126,9 @@ fn alone<A: Subject>(site: &Site, size: u64) -> Seen {
 }
 
 /// From the first to the last byte of blocks of one size in a fresh heap, over what they take as they are rounded.
-fn range<A: Subject>(site: &Site, size: u64) -> f64 {
-    let lanes = (POOL / 3 / size).min(1 << 14) as usize;
-    let mut heap = TestHeap::<A>::new(site, POOL, lanes);
+fn range<A: Subject>(site: &Site, pool: u64, size: u64) -> f64 {
+    let lanes = (pool / 3 / size).min(1 << 14) as usize;
+    let mut heap = TestHeap::<A>::new(site, pool, lanes);
     heap.block_dim = 128;
     let program: Vec<_> = (0..lanes).map(|lane| vec![malloc(lane, size)]).collect();
     let outcomes = heap.run(&program, Failures::Any);
@@ -145,12 +143,12 @@ fn range<A: Subject>(site: &Site, size: u64) -> f64 {
     (last.expect("blocks") + size - first.expect("blocks")) as f64 / used as f64
 }
 
-fn show<A: Subject>(name: &str) {
+fn show<A: Subject>(name: &str, pool: u64) {
     let site = Site::host(32);
-    let churn = [60, 70].map(|percent| changing_sizes::<A>(&site, percent));
-    let [grow, shrink] = rows::<A>(&site);
-    let lone = [64, 1024].map(|size| alone::<A>(&site, size));
-    let ranges = SIZES.map(|size| format!("{:.2}", range::<A>(&site, size)));
+    let churn = [60, 70].map(|percent| changing_sizes::<A>(&site, pool, percent));
+    let [grow, shrink] = rows::<A>(&site, pool);
+    let lone = [64, 1024].map(|size| alone::<A>(&site, pool, size));
+    let ranges = SIZES.map(|size| format!("{:.2}", range::<A>(&site, pool, size)));
     println!(
         "| `{name}` | {:.2}, {} | {:.2}, {} | {:.2} | {:.2} | {:.2} | {:.2} | {} |",
         churn[0].ratio,
@@ -168,10 +166,10 @@ fn show<A: Subject>(name: &str) {
 macro_rules! by_name {
     ($($allocator:ident),* $(,)?) => {
         /// Whether there is an allocator of this name.
-        fn by_name(name: &str) -> bool {
+        fn by_name(name: &str, pool: u64) -> bool {
             match name {
                 $(stringify!($allocator) => {
-                    show::<warpheap_rt::alloc::$allocator>(name);
+                    show::<warpheap_rt::alloc::$allocator>(name, pool);
                     true
                 })*
                 _ => false,
@@ -183,12 +181,16 @@ macro_rules! by_name {
 warpheap_rt::for_each_allocator! { by_name }
 
 fn main() -> ExitCode {
-    let names: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments = std::env::args().skip(1);
+    let Some(mib) = arguments.next().and_then(|mib| mib.parse::<u64>().ok()) else {
+        eprintln!("placement MIB ALLOCATOR...: the size of the heap, and whose");
+        return ExitCode::from(2);
+    };
     println!(
         "| | 60 % full: tied / live, failed | 70 % full | rows that grow | that shrink | alone: 64 B | 1 KiB | range / bytes of {SIZES:?} B |\n|---|---|---|---|---|---|---|---|"
     );
-    for name in &names {
-        if !by_name(name) {
+    for name in arguments {
+        if !by_name(&name, mib << 20) {
             eprintln!("no allocator is called {name}");
             return ExitCode::from(2);
         }
