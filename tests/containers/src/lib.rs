@@ -113,6 +113,28 @@ macro_rules! explored {
     };
 }
 
+/// A test `explored_few` that hands a function the emulator under more schedules: of a launch so small that a seed
+/// takes milliseconds.
+#[macro_export]
+macro_rules! explored_few {
+    ($test:path) => {
+        #[test]
+        fn explored_few() {
+            for width in [1, 4, 32] {
+                for seed in $crate::seeds(20) {
+                    let site = $crate::Site::explored(width, seed);
+                    let run = || $test(&site);
+                    if let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))
+                    {
+                        eprintln!("the failing schedule: width {width}, seed {seed}");
+                        std::panic::resume_unwind(panic);
+                    }
+                }
+            }
+        }
+    };
+}
+
 /// The schedules of an explored test: so many, or those that `WARPHEAP_SEEDS` names, `FIRST..END`.
 pub fn seeds(usual: u64) -> Range<u64> {
     let Ok(asked) = std::env::var("WARPHEAP_SEEDS") else {

@@ -42,9 +42,8 @@ fn unnested<A: Subject>(site: &Site, pool: &Pool<A>, map: &Nested, count: u32) -
     found.to_vec().expect("answers")
 }
 
-fn built(site: &Site) {
-    let count = if site.is_slow() { 500 } else { 20_000 };
-    let pool = site.heap::<RandomWalkMalloc>(16 << 20);
+fn built(site: &Site, count: u32, pool_bytes: u64) {
+    let pool = site.heap::<RandomWalkMalloc>(pool_bytes);
     let map = Nested::zeroed(&site.device, 1).expect("a map");
     own(site, &pool, &map);
     let lanes = LaunchConfig::for_num_elems(count);
@@ -89,8 +88,12 @@ fn out_of_memory(site: &Site) {
 }
 
 fn everything(site: &Site) {
-    built(site);
+    built(site, if site.is_slow() { 500 } else { 20_000 }, 16 << 20);
     out_of_memory(site);
+}
+
+fn few(site: &Site) {
+    built(site, 14, 1 << 20);
 }
 
 mod host {
@@ -105,4 +108,5 @@ mod host {
 }
 
 warpheap_container_tests::explored!(everything);
+warpheap_container_tests::explored_few!(few);
 warpheap_container_tests::on_gpus!(everything);

@@ -42,16 +42,17 @@ fn maps<A: MapAlloc>(site: &Site) {
     assert_empty(&pool);
 }
 
-/// Keys of two words, some of which a kernel brings.
-fn sets(site: &Site) {
-    let pool = site.heap::<RandomWalkMalloc>(4 << 20);
-    let keys: Vec<[u32; 2]> = (0..900).map(|i| [i / 2, 5]).collect();
+/// So many keys of two words, and as many as a kernel brings, of which half are there.
+fn sets(site: &Site, number: u32, brought: u32, pool_bytes: u64) {
+    let pool = site.heap::<RandomWalkMalloc>(pool_bytes);
+    let keys: Vec<[u32; 2]> = (0..2 * number).map(|i| [i / 2, 5]).collect();
     let set = DeviceHashSet::from_keys(&pool, &keys).expect("a set");
     assert_eq!(
         sorted(set.to_vec().expect("keys")),
-        (0..450).map(|i| [i, 5]).collect::<Vec<_>>()
+        (0..number).map(|i| [i, 5]).collect::<Vec<_>>()
     );
-    let more: Vec<[u32; 2]> = (400..500).map(|i| [i, 5]).collect();
+    let first = number - brought / 2;
+    let more: Vec<[u32; 2]> = (first..first + brought).map(|i| [i, 5]).collect();
     let answers = DeviceVec::<u32>::zeroed(&site.device, more.len()).expect("answers");
     let listed = DeviceVec::from_slice(&site.device, &more).expect("keys");
     let all = LaunchConfig::for_num_elems(more.len() as u32);
@@ -59,9 +60,11 @@ fn sets(site: &Site) {
         .kernels
         .set_insert(&pool, all, set.set(), &listed, &answers);
     launch.expect("set_insert");
-    assert_eq!(answers.to_vec().expect("answers").iter().sum::<u32>(), 50);
+    let there = answers.to_vec().expect("answers").iter().sum::<u32>();
+    assert_eq!(there, brought / 2);
     set.fill(&[[7, 7]]).expect("fill");
-    assert_eq!(set.to_vec().expect("keys").len(), 501);
+    let all = (number + brought / 2 + 1) as usize;
+    assert_eq!(set.to_vec().expect("keys").len(), all);
     drop(set);
     assert_empty(&pool);
     assert!(DeviceHashSet::<u32, RandomWalkMalloc>::new(&pool, 99).is_err());
@@ -117,16 +120,20 @@ fn sorted<T: Ord>(mut values: Vec<T>) -> Vec<T> {
     values
 }
 
+fn few(site: &Site) {
+    sets(site, 10, 8, 1 << 20);
+}
+
 /// What is small enough for explored schedules.
 fn small(site: &Site) {
-    sets(site);
+    sets(site, 450, 100, 4 << 20);
     multi_maps(site);
 }
 
 fn everything(site: &Site) {
     maps::<WarpHeap>(site);
     maps::<ScatterAlloc>(site);
-    sets(site);
+    sets(site, 450, 100, 4 << 20);
     multi_maps(site);
 }
 
@@ -148,4 +155,5 @@ mod host {
 }
 
 warpheap_container_tests::explored!(small);
+warpheap_container_tests::explored_few!(few);
 warpheap_container_tests::on_gpus!(everything);

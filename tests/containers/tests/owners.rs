@@ -36,17 +36,18 @@ fn sorted(mut values: Vec<[u32; 2]>) -> Vec<[u32; 2]> {
     values
 }
 
-fn lists(site: &Site, pool: &Pool<RandomWalkMalloc>) {
-    for number in [0, 3, 1000] {
+/// Owners of so many elements, to which a kernel of so many lanes adds three for each.
+fn lists(site: &Site, pool: &Pool<RandomWalkMalloc>, numbers: &[u32], lanes: u32) {
+    for &number in numbers {
         let list = DeviceList::from_slice_in(pool, &elements(number)).expect("a list");
         assert_eq!(list.to_vec().unwrap(), elements(number));
-        let codes = buffer(site, &[PENDING; 120]);
+        let codes = buffer(site, &vec![PENDING; 3 * lanes as usize]);
         let launch =
             site.kernels
-                .push_to_lists(pool, config(40), list.ptr().cast(), 1, 1, 3, &codes);
+                .push_to_lists(pool, config(lanes), list.ptr().cast(), 1, 1, 3, &codes);
         launch.expect("pushes");
         let mut expected = elements(number);
-        expected.extend((0..40).flat_map(|lane| (0..3).map(move |k| [lane, k])));
+        expected.extend((0..lanes).flat_map(|lane| (0..3).map(move |k| [lane, k])));
         assert_eq!(list.len().unwrap(), expected.len());
         assert_eq!(sorted(list.to_vec().unwrap()), sorted(expected));
         drop(list);
@@ -54,16 +55,21 @@ fn lists(site: &Site, pool: &Pool<RandomWalkMalloc>) {
     }
 }
 
-fn shared_vectors(site: &Site, pool: &Pool<RandomWalkMalloc>) {
-    for number in [0, 16, 1000] {
+/// The same with shared vectors.
+fn shared_vectors(site: &Site, pool: &Pool<RandomWalkMalloc>, numbers: &[u32], lanes: u32) {
+    for &number in numbers {
         let vector = DeviceSharedVec::from_slice_in(pool, &elements(number)).expect("a vector");
         assert_eq!(vector.to_vec().unwrap(), elements(number));
-        let (mut codes, indices) = (buffer(site, &[PENDING; 120]), buffer(site, &[0; 120]));
+        let added = 3 * lanes as usize;
+        let (mut codes, indices) = (
+            buffer(site, &vec![PENDING; added]),
+            buffer(site, &vec![0; added]),
+        );
         // Lanes give up where one that makes a segment stands still, which schedules that are explored may do to it.
         for _ in 0..100 {
             let launch =
                 site.kernels
-                    .push_shared(pool, config(40), vector.handle(), 3, &codes, &indices);
+                    .push_shared(pool, config(lanes), vector.handle(), 3, &codes, &indices);
             launch.expect("pushes");
             let left = codes.to_vec().unwrap().into_iter();
             let left: Vec<u32> = left
@@ -75,7 +81,7 @@ fn shared_vectors(site: &Site, pool: &Pool<RandomWalkMalloc>) {
             codes.copy_from(&left).expect("those that are left");
         }
         let found = vector.to_vec().unwrap();
-        assert_eq!(found.len(), number as usize + 120);
+        assert_eq!(found.len(), number as usize + added);
         for (slot, index) in indices.to_vec().unwrap().into_iter().enumerate() {
             assert_eq!(found[index as usize], [slot as u32 / 3, slot as u32 % 3]);
         }
@@ -212,12 +218,19 @@ fn broken(site: &Site, pool: &Pool<RandomWalkMalloc>) {
 
 fn everything(site: &Site) {
     let pool = site.heap::<RandomWalkMalloc>(4 << 20);
-    lists(site, &pool);
-    shared_vectors(site, &pool);
+    lists(site, &pool, &[0, 3, 1000], 40);
+    shared_vectors(site, &pool, &[0, 16, 1000], 40);
     queues(site, &pool);
     strings(site, &pool);
     vectors(site, &pool);
     broken(site, &pool);
+}
+
+fn few(site: &Site) {
+    let pool = site.heap::<RandomWalkMalloc>(1 << 20);
+    lists(site, &pool, &[3], 6);
+    shared_vectors(site, &pool, &[3], 6);
+    queues(site, &pool);
 }
 
 #[test]
@@ -227,4 +240,5 @@ fn host() {
 }
 
 warpheap_container_tests::explored!(everything);
+warpheap_container_tests::explored_few!(few);
 warpheap_container_tests::on_gpus!(everything);

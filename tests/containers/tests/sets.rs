@@ -6,16 +6,17 @@ use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
 use warpheap_rt::device::{HeapHashSet, HeapMultiMap, RandomWalkMalloc};
 
-/// A set of keys of two words that lanes bring twice.
-fn sets(site: &Site) {
+/// A set of keys of two words, of which so many lanes bring some twice.
+fn sets(site: &Site, lanes: u32, pool_bytes: u64) {
     let (device, kernels) = (&site.device, &site.kernels);
-    let pool = site.heap::<RandomWalkMalloc>(4 << 20);
+    let pool = site.heap::<RandomWalkMalloc>(pool_bytes);
     let set = DeviceVec::<HeapHashSet<[u32; 2]>>::zeroed(device, 1).expect("a set");
     let count = DeviceVec::<u32>::zeroed(device, 1).expect("a count");
     let one = LaunchConfig::for_num_elems(1);
     kernels.set_own(&pool, one, &set, &count).expect("a set");
     let of = set.to_vec().expect("the set")[0];
-    let keys: Vec<[u32; 2]> = (0..3000).map(|i| [i % 40, i / 80]).collect();
+    let (columns, rows) = (40.min(lanes / 3), 80.min(lanes / 2));
+    let keys: Vec<[u32; 2]> = (0..lanes).map(|i| [i % columns, i / rows]).collect();
     let listed = DeviceVec::from_slice(device, &keys).expect("keys");
     let answers = DeviceVec::<u32>::zeroed(device, keys.len()).expect("answers");
     let all = LaunchConfig::for_num_elems(keys.len() as u32);
@@ -33,8 +34,9 @@ fn sets(site: &Site) {
         .set_ask(&pool, all, of, &listed, &answers, 0)
         .expect("set_ask");
     assert_eq!(ones(), keys.len());
-    let half = DeviceVec::from_slice(device, &keys[..1000]).expect("keys");
-    let removed = keys[..1000].iter().collect::<HashSet<_>>().len();
+    let third = &keys[..lanes as usize / 3];
+    let half = DeviceVec::from_slice(device, third).expect("keys");
+    let removed = third.iter().collect::<HashSet<_>>().len();
     answers.fill_zero().expect("zeros");
     kernels
         .set_ask(&pool, all, of, &half, &answers, 1)
@@ -53,9 +55,9 @@ fn sets(site: &Site) {
 }
 
 /// A few hot keys and many cold ones: each gets all of its values.
-fn multi_maps(site: &Site) {
+fn multi_maps(site: &Site, pushes: u32, pool_bytes: u64) {
     let (device, kernels) = (&site.device, &site.kernels);
-    let pool = site.heap::<RandomWalkMalloc>(8 << 20);
+    let pool = site.heap::<RandomWalkMalloc>(pool_bytes);
     let map = DeviceVec::<HeapMultiMap<u32, u32>>::zeroed(device, 1).expect("a map");
     let counts = DeviceVec::<u32>::zeroed(device, 32).expect("counts");
     let few = LaunchConfig {
@@ -64,7 +66,6 @@ fn multi_maps(site: &Site) {
     };
     kernels.multi_begin(&pool, few, &map).expect("a map");
     let of = map.to_vec().expect("the map")[0];
-    let pushes = if site.is_slow() { 4000u32 } else { 60_000 };
     let keys: Vec<u32> = (0..pushes)
         .map(|i| if i % 3 == 0 { i % 5 } else { i % 701 })
         .collect();
@@ -81,7 +82,7 @@ fn multi_maps(site: &Site) {
     kernels
         .multi_push(&pool, all, of, &pushed, &values)
         .expect("multi_push");
-    let asked: Vec<u32> = (0..800).collect();
+    let asked: Vec<u32> = (0..800.min(pushes)).collect();
     let asked_on = DeviceVec::from_slice(device, &asked).expect("keys");
     let sums = DeviceVec::<[u32; 2]>::zeroed(device, asked.len()).expect("sums");
     let all = LaunchConfig::for_num_elems(asked.len() as u32);
@@ -138,9 +139,14 @@ fn multi_maps_run_out(site: &Site) {
 }
 
 fn everything(site: &Site) {
-    sets(site);
-    multi_maps(site);
+    sets(site, 3000, 4 << 20);
+    multi_maps(site, if site.is_slow() { 4000 } else { 60_000 }, 8 << 20);
     multi_maps_run_out(site);
+}
+
+fn few(site: &Site) {
+    sets(site, 24, 1 << 20);
+    multi_maps(site, 40, 1 << 20);
 }
 
 mod host {
@@ -169,4 +175,5 @@ mod host {
 }
 
 warpheap_container_tests::explored!(everything);
+warpheap_container_tests::explored_few!(few);
 warpheap_container_tests::on_gpus!(everything);

@@ -120,7 +120,12 @@ impl Shape {
 
 /// All lanes append until each has; nothing is lost, nothing is there twice.
 fn all_push<A: Subject>(site: &Site, shape: Shape, log2: u32) {
-    let pool = site.heap::<A>(32 << 20);
+    all_push_in::<A>(site, shape, log2, 32 << 20);
+}
+
+/// The same in a pool of so many bytes.
+fn all_push_in<A: Subject>(site: &Site, shape: Shape, log2: u32, pool_bytes: u64) {
+    let pool = site.heap::<A>(pool_bytes);
     let mut shared = Shared::new(site, &pool, log2).expect("a vector");
     let mut left = shape.pending();
     for _ in 0..100 {
@@ -253,4 +258,16 @@ mod host {
     }
 }
 
+/// Two warps, of which one is not full.
+fn few(site: &Site) {
+    let width = site.device.info().warp_width;
+    let shape = Shape {
+        lanes: width + 1 + width / 8,
+        block: width * 2,
+        each: 2,
+    };
+    all_push_in::<RandomWalkMalloc>(site, shape, 1, 1 << 20);
+}
+
+warpheap_container_tests::explored_few!(few);
 warpheap_container_tests::on_gpus!(everything);

@@ -167,7 +167,7 @@ fn like_strings<A: Subject>(site: &Site, cases: u32) {
         ..Config::default()
     });
     let run = |program: Vec<Vec<StringOp>>| {
-        let pool = site.heap::<A>(4 << 20);
+        let pool = site.heap::<A>(1 << 20);
         let mut strings = Strings::new(site, &pool, lanes);
         for ops in program {
             let codes = strings.edit(&ops);
@@ -219,5 +219,10 @@ fn host() {
     }
 }
 
+fn few(site: &Site) {
+    like_strings::<RandomWalkMalloc>(site, 1);
+}
+
 warpheap_container_tests::explored!(everything);
+warpheap_container_tests::explored_few!(few);
 warpheap_container_tests::on_gpus!(everything);
