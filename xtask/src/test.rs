@@ -120,6 +120,8 @@ const OUTSIDE: [&str; 3] = ["tests/outside", "tests/litmus", "tests/idioms"];
 fn outside(project: &str) -> Result {
     let mut command = workspace::cargo();
     command.current_dir(workspace::root().join(project));
+    // One folder for all: what they share is compiled once.
+    command.env("CARGO_TARGET_DIR", workspace::root().join("target/outside"));
     crate::sh::run(command.args(["test", "--locked", "--profile", PROFILE]))
 }
 

@@ -9,7 +9,7 @@ outside [--backend host|vulkan|cuda] [--allocator NAME|all] [--kernel NAME|all] 
 
 --backend    where the kernels run [host]
 --allocator  the allocator [all]
---kernel     branches, trees, exploration, blocks or collections [all]
+--kernel     branches, trees, exploration, blocks, octrees, agents, products or collections [all]
 --lanes      lanes of a launch, 1 to 16777216 [2048 on the host, 16384 on Vulkan, 1048593 on CUDA]
 --pool-mib   MiB of each heap [as many as are sure to be enough]
 --alone      each kernel and allocator in a process of its own, which may take so many seconds";

@@ -18,7 +18,16 @@ pub struct Job {
 }
 
 /// The kernels' names, in the order in which they are run.
-pub const KERNELS: [&str; 5] = ["branches", "trees", "exploration", "blocks", "collections"];
+pub const KERNELS: [&str; 8] = [
+    "branches",
+    "trees",
+    "exploration",
+    "blocks",
+    "octrees",
+    "agents",
+    "products",
+    "collections",
+];
 
 macro_rules! list {
     ($($allocator:ident),* $(,)?) => {
@@ -31,6 +40,9 @@ macro_rules! list {
                     jobs::trees::run::<$allocator>,
                     jobs::exploration::run::<$allocator>,
                     jobs::blocks::run::<$allocator>,
+                    jobs::octrees::run::<$allocator>,
+                    jobs::agents::run::<$allocator>,
+                    jobs::products::run::<$allocator>,
                     jobs::collections::run::<$allocator>,
                 ];
                 let allocator = <$allocator as DeviceAlloc>::NAME;

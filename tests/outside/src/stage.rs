@@ -186,6 +186,22 @@ impl<A: HostAlloc> Heap<A> {
         Ok(full)
     }
 
+    /// How many times the bytes of the blocks in use are tied to them, for a line; nothing where nothing is freed.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn tied_note(&self) -> Result<String, DeviceError> {
+        let usage = self.pool.stats()?.usage;
+        Ok(match usage.used_bytes {
+            0 => String::new(),
+            _ if !A::CAPS.frees => String::new(),
+            used => {
+                let times = usage.committed_bytes as f64 / used as f64;
+                format!("{times:.2} times its blocks tied")
+            }
+        })
+    }
+
     /// Checks that all memory was given back, where it can be.
     ///
     /// # Errors
