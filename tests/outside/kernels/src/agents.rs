@@ -27,7 +27,7 @@ pub const LAST: u32 = u32::MAX;
 /// Messages that an agent sends in a step. A few agents hear nothing for long and then send a lot.
 #[inline(always)]
 pub fn count(agent: u32, step: u32) -> u32 {
-    if mix(agent ^ step / 16 << 20) % 4 == 0 {
+    if mix(agent ^ (step / 16) << 20) % 4 == 0 {
         MOST
     } else {
         mix(agent.wrapping_add(step << 16)) % 2
@@ -140,7 +140,6 @@ pub fn receive<A: DeviceAlloc>(
     let i = thread::index() as usize;
     let mut result = Ok(());
     if (i < lists.len()) & (i < inboxes.len()) & (i < sums.len()) {
-        let mut inbox = inboxes[i];
         let mut next = lists[i].load();
         lists[i].store(LAST);
         let mut tries = 0;
@@ -148,19 +147,17 @@ pub fn receive<A: DeviceAlloc>(
             let block: DevicePtr<Message> = DevicePtr::from_granule(next);
             // SAFETY: who sends hangs only live messages into a list, in a launch before this one.
             let message = unsafe { heap.load(block) };
-            match append(heap, inbox, message.value) {
+            match append(heap, inboxes, i, message.value) {
                 Err(AllocError::Contended) if tries < TRIES => tries += 1,
                 appended => {
-                    match appended {
-                        Ok(longer) => inbox = longer,
-                        Err(error) => result = Err(error),
-                    }
+                    result = if appended.is_err() { appended } else { result };
                     next = message.next;
                     // SAFETY: the list is this lane's now, and forgets the message.
                     unsafe { heap.free(block.cast(), layout::of::<Message>()) };
                 }
             }
         }
+        let mut inbox = inboxes[i];
         let (mut kept, mut sum) = (0, 0u32);
         for k in 0..inbox.len() {
             let value = inbox.get_or(heap, k, 0);
@@ -171,48 +168,48 @@ pub fn receive<A: DeviceAlloc>(
             }
         }
         inbox.truncate(kept);
-        inboxes[i] = shrunk(heap, inbox);
+        inboxes[i] = inbox;
+        shrink(heap, inboxes, i);
         sums[i] = sum;
     }
     result
 }
 
-/// An inbox with one message more.
+/// Appends a message to an inbox.
 #[inline(never)]
 fn append<A: DeviceAlloc>(
     heap: Heap<A>,
-    inbox: HeapVec<u32>,
+    inboxes: &mut [HeapVec<u32>],
+    i: usize,
     value: u32,
-) -> Result<HeapVec<u32>, AllocError> {
-    let mut inbox = inbox;
-    inbox.push(heap, value)?;
-    Ok(inbox)
+) -> Result<(), AllocError> {
+    let mut inbox = inboxes[i];
+    let pushed = inbox.push(heap, value);
+    inboxes[i] = inbox;
+    pushed
 }
 
-/// The same messages in a smaller vector, if three quarters of it are empty and there is memory for another.
+/// Moves an inbox into a smaller vector, if three quarters of it are empty and there is memory for another.
 #[inline(never)]
-fn shrunk<A: DeviceAlloc>(heap: Heap<A>, inbox: HeapVec<u32>) -> HeapVec<u32> {
-    let mut old = inbox;
+fn shrink<A: DeviceAlloc>(heap: Heap<A>, inboxes: &mut [HeapVec<u32>], i: usize) {
+    let mut old = inboxes[i];
     let len = old.len();
-    let mut new = HeapVec::new();
     if (len * 4 <= old.capacity()) & (old.capacity() > LEAST) {
+        inboxes[i] = HeapVec::new();
         let mut moved = true;
         let mut k = 0;
         while moved & (k < len) {
-            match append(heap, new, old.get_or(heap, k, 0)) {
-                Ok(longer) => new = longer,
-                Err(_) => moved = false,
-            }
+            moved = append(heap, inboxes, i, old.get_or(heap, k, 0)).is_ok();
             k += 1;
         }
         if moved {
             old.free(heap);
-            old = new;
         } else {
+            let mut new = inboxes[i];
             new.free(heap);
+            inboxes[i] = old;
         }
     }
-    old
 }
 
 /// Lane `i` says how many messages agent `i` has kept, and frees its inbox.

@@ -69,17 +69,6 @@ struct Table {
 }
 
 impl Table {
-    /// An empty one.
-    #[inline(never)]
-    fn new<A: DeviceAlloc>(heap: Heap<A>, size: u32) -> Result<Table, AllocError> {
-        let places = heap.calloc(layout::array::<Entry>(size))?.cast();
-        Ok(Table {
-            places,
-            size,
-            len: 0,
-        })
-    }
-
     /// Adds to the value of a column. The table has room.
     #[inline]
     fn add<A: DeviceAlloc>(&mut self, heap: Heap<A>, entry: Entry) {
@@ -100,7 +89,7 @@ impl Table {
     }
 
     /// Adds all of another one's, and frees that.
-    #[inline(never)]
+    #[inline]
     fn take_over<A: DeviceAlloc>(&mut self, heap: Heap<A>, other: Table) {
         for at in 0..other.size {
             // SAFETY: the table has as many places, and is this lane's.
@@ -119,6 +108,12 @@ impl Table {
     }
 }
 
+/// Places of an empty table.
+#[inline(never)]
+fn empty<A: DeviceAlloc>(heap: Heap<A>, size: u32) -> Result<DevicePtr<Entry>, AllocError> {
+    Ok(heap.calloc(layout::array::<Entry>(size))?.cast())
+}
+
 /// Lane `i` computes row `i` of the square of a matrix.
 ///
 /// # Errors
@@ -134,16 +129,26 @@ pub fn multiply<A: DeviceAlloc>(heap: Heap<A>, rows: &mut [Row]) -> Result<(), A
             entries: DevicePtr::NULL,
             len: 0,
         };
-        match Table::new(heap, FIRST) {
-            Ok(mut table) => {
+        match empty(heap, FIRST) {
+            Ok(places) => {
+                let mut table = Table {
+                    places,
+                    size: FIRST,
+                    len: 0,
+                };
                 let mut k = 0;
                 while (k < count(row)) & result.is_ok() {
                     let middle = column(row, k, all);
                     let mut j = 0;
                     while (j < count(middle)) & result.is_ok() {
                         if table.len * 2 == table.size {
-                            match Table::new(heap, table.size * 2) {
-                                Ok(mut larger) => {
+                            match empty(heap, table.size * 2) {
+                                Ok(places) => {
+                                    let mut larger = Table {
+                                        places,
+                                        size: table.size * 2,
+                                        len: 0,
+                                    };
                                     larger.take_over(heap, table);
                                     table = larger;
                                 }
