@@ -216,6 +216,14 @@ impl<A: HostAlloc> Heap<A> {
     }
 }
 
+/// How many are not what they should be because the allocator's blocks are too small, for a line.
+pub fn short_note(number: u32, of: &str, largest: u64) -> String {
+    match number {
+        0 => String::new(),
+        _ => format!("{number} {of}, as no block has more than {largest} bytes"),
+    }
+}
+
 /// How many lanes found the heap full, for a line.
 pub fn full_note(lanes: u32, of: &str) -> String {
     match lanes {

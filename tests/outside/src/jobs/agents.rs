@@ -2,7 +2,7 @@
 
 use super::{expect, notes};
 use crate::report::{Outcome, Verdict};
-use crate::stage::{Demand, Stage, full_note};
+use crate::stage::{Demand, Stage, full_note, short_note};
 use outside_kernels::agents::{
     LAST, LeaveEntry, ReceiveEntry, SendEntry, count, done, receiver, value,
 };
@@ -100,13 +100,7 @@ pub fn run<A: HostAlloc + SendEntry + ReceiveEntry + LeaveEntry>(stage: &Stage) 
             })?;
         }
     }
-    let refused = match refused {
-        0 => String::new(),
-        _ => format!(
-            "{refused} inboxes could not grow, as no block has more than {} bytes",
-            heap.largest
-        ),
-    };
-    let note = notes([tied, refused, full_note(full, "agents")]);
+    let short = short_note(refused, "inboxes could not grow", heap.largest);
+    let note = notes([tied, short, full_note(full, "agents")]);
     Ok(Verdict::Ok { time, note })
 }

@@ -1,8 +1,8 @@
 //! Vectors that lanes grow in branches: every element is compared.
 
-use super::expect;
+use super::{expect, notes};
 use crate::report::{Outcome, Verdict};
-use crate::stage::{Demand, Stage, full_note};
+use crate::stage::{Demand, Stage, full_note, short_note};
 use outside_kernels::branches::{
     CopyAndFreeEntry, GrowEntry, Reading, ascending, length, reading, scattered,
 };
@@ -144,17 +144,10 @@ pub fn run<A: HostAlloc + GrowEntry + CopyAndFreeEntry>(stage: &Stage) -> Outcom
         check(&starts, &out.to_vec()?[..end as usize])?;
         heap.expect_empty()?;
     }
-    let mut notes = Vec::new();
-    if refused != 0 {
-        let largest = heap.largest;
-        notes.push(format!(
-            "{refused} vectors stayed short, as no block has more than {largest} bytes"
-        ));
-    }
-    if full != 0 {
-        notes.push(full_note(full, "vectors"));
-    }
-    let note = notes.join("; ");
+    let note = notes([
+        short_note(refused, "vectors stayed short", heap.largest),
+        full_note(full, "vectors"),
+    ]);
     Ok(Verdict::Ok { time, note })
 }
 

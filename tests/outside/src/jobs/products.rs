@@ -2,7 +2,7 @@
 
 use super::{expect, notes};
 use crate::report::{Outcome, Verdict};
-use crate::stage::{Demand, Stage, full_note};
+use crate::stage::{Demand, Stage, full_note, short_note};
 use outside_kernels::products::{
     AddUpEntry, Entry, FIRST, MultiplyEntry, Row, column, count, factor, weight,
 };
@@ -92,13 +92,7 @@ pub fn run<A: HostAlloc + MultiplyEntry + AddUpEntry>(stage: &Stage) -> Outcome 
     expect(refused + partial == errors, || {
         format!("{refused} rows and {partial} are empty, but {errors} lanes say so")
     })?;
-    let refused = match refused {
-        0 => String::new(),
-        _ => format!(
-            "{refused} rows are missing, as no block has more than {} bytes",
-            heap.largest
-        ),
-    };
-    let note = notes([tied, refused, full_note(partial, "rows")]);
+    let short = short_note(refused, "rows are missing", heap.largest);
+    let note = notes([tied, short, full_note(partial, "rows")]);
     Ok(Verdict::Ok { time, note })
 }
