@@ -211,8 +211,9 @@ fn metadata_are_a_hundredth_of_large_pools() {
 fn a_fresh_heap_is_filled_densely() {
     for width in [4, 8, 32, 64] {
         let site = Site::host(width);
-        // Blocks of these sizes are as large as their classes. Of small ones few lanes fill several small chunks.
-        let small = [16u64, 48, 64, 80, 256].map(|size| (size, 4 << 10));
+        // Blocks of these sizes are as large as their classes. Of small ones few lanes fill several small chunks. Blocks of
+        // 1024 bytes in chunks of 4 KiB are units.
+        let small = [16u64, 48, 64, 80, 256, 1024].map(|size| (size, 4 << 10));
         let large = [1024u64, 1280, 5120, 14_336].map(|size| (size, 256 << 10));
         for (size, chunk) in small.into_iter().chain(large) {
             let lanes = 2048;

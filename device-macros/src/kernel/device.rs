@@ -91,8 +91,8 @@ fn addressed_body(
     let call = call(kernel, entry);
     quote! {
         #offsets
-        // SAFETY (this and below): the host made the arguments to match these parameters, and keeps
-        // their memory for the launch.
+        // SAFETY: the host made the arguments to match these parameters, and keeps their memory for the launch; so it
+        // is for the arguments below.
         let report = unsafe { #rt::arch::report(args) };
         #rt::entry::finish(report, #call(#(#arguments),*));
     }

@@ -212,12 +212,13 @@ impl Kernel {
         &self.function.sig.ident
     }
 
-    /// The function as it was written, with a hint to inline it into its entries.
+    /// The function as it was written, always inlined into its entries: a call would pass heaps through memory, and
+    /// keep there what a quick malloc has in registers.
     pub fn function_without_docs_changed(&self) -> TokenStream {
         let function = &self.function;
         quote! {
-            #[inline]
-            #[allow(clippy::too_many_arguments)]
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments, clippy::inline_always)]
             #function
         }
     }

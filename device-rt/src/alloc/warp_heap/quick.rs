@@ -17,16 +17,16 @@ use crate::thread;
 use warpheap_api::{DevicePtr, HeapMemory, least, select};
 
 /// Looks at a chunk that gets its name at this moment: a name takes one trip to the cache.
-pub(super) const LOOKS: u32 = 16;
+const LOOKS: u32 = 16;
 
 /// As many lanes as the largest devices run at a time.
 const LANES_AHEAD: u32 = 1 << 18;
 
 /// Cells widen the window at places whose number has these bits: all would meet at its word.
-const WIDENED: u32 = 15;
+pub(super) const WIDENED: u32 = 15;
 
 /// The least lanes of a cell that, all asking for one class, say that other warps will do the same.
-const LEAST_CELL: u32 = 4;
+pub(super) const LEAST_CELL: u32 = 4;
 
 /// In the key of a team: its lanes share a word of bits, not a cell.
 const CUT: u32 = 1 << 7;

@@ -6,7 +6,7 @@ use super::state::{UNITS, tag_for};
 use warpheap_api::{least, select};
 
 /// Stands for the size of units where their row begins: just before the middle.
-const UNITS_GRANULES: u32 = 42;
+pub(super) const UNITS_GRANULES: u32 = 42;
 
 /// Lanes of a warp that ask for one class from which on all warps are expected to do the same.
 const MANY: u32 = 4;

@@ -2,7 +2,7 @@
 //! larger block) at a time, each at another chunk or word.
 
 use super::class::Class;
-use super::quick::{Quick, is_cell};
+use super::quick::{LEAST_CELL, Quick, is_cell};
 use super::row::{Row, Want};
 use super::{Answer, Ask, Part, WarpHeap};
 use crate::arch::{self, Group};
@@ -38,9 +38,15 @@ impl WarpHeap {
             self.put_back(class, count, home, quick.attempt, quick.wanted);
         }
         let units = !slab & !run & ask.possible;
-        if waits & ((slab & team.leads()) | units) {
-            let needed = select(slab, count, self.units_of(ask));
-            let want = Want::new(needed, self.align_units(ask), team.count());
+        let needed = select(slab, count, self.units_of(ask));
+        let align = self.align_units(ask);
+        // A whole warp that asks for as many units is taken as a sign that the others of the launch do the same.
+        let alike = group.all(units & (needed == group.broadcast(needed)));
+        if alike & (group.count() == arch::warp_width()) & (group.count() >= LEAST_CELL) {
+            part = self.units_at_home(needed, align);
+        }
+        if waits & ((slab & team.leads()) | units) & (part.mask == 0) {
+            let want = Want::new(needed, align, team.count());
             part = self.look(Row::new(slab, class, needed), class, want);
         }
         group.barrier();

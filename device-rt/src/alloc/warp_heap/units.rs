@@ -1,14 +1,15 @@
 //! Blocks of 5 to 32 units: bits side by side in the one word of a chunk that is handed out in units.
 
-use super::quick::LOOKS;
-use super::row::Row;
-use super::state::{FREE, UNITS, pack, tag_of};
+use super::geometry::UNITS_ROW;
+use super::quick::WIDENED;
+use super::row::{Row, UNITS_GRANULES};
+use super::state::{FREE, UNITS, count_of, pack, tag_of};
 use super::{Ask, Part, WarpHeap};
 use crate::arch::Group;
 use crate::bits::{low_mask, starts_of};
 use crate::sync::hash;
 use crate::thread;
-use warpheap_api::{AllocError, HeapMemory, select};
+use warpheap_api::{AllocError, HeapMemory, least, select};
 
 /// Tries at the word of one chunk.
 const TRIES: u32 = 8;
@@ -40,30 +41,49 @@ impl WarpHeap {
         units + (units == 0) as u32
     }
 
-    /// Reaches for units of a chunk.
+    /// Reaches for units where the calling lane's number says: in the chunk of its place in the row, and there in its own
+    /// place. So lanes of a launch that all ask for as many do not meet, and fill chunk after chunk.
     #[inline(always)]
-    pub(super) fn reach_units(self, chunk: u32, units: u32, align: u32) -> Part {
+    pub(super) fn units_at_home(self, units: u32, align: u32) -> Part {
+        let (words, geometry) = (self.words, self.geometry);
+        // Neither is ever zero, which no compiler knows.
+        let blocks = 32 / (units | (units == 0) as u32);
+        let blocks = blocks | (blocks == 0) as u32;
+        let place = thread::index() / blocks;
+        let bit = (thread::index() - place * blocks) * units;
+        let chunk = geometry.home(UNITS_GRANULES, place);
+        let state = words.load(geometry.state_word(chunk));
+        let room = (tag_of(state) == UNITS) & (count_of(state) + units <= 32);
+        let mut part = Part::NONE;
+        if room | (state == FREE) {
+            part = self.reach_units(chunk, units, align, bit);
+            if (bit == 0) & (place & WIDENED == WIDENED) {
+                let window = least(place + 1, geometry.places());
+                words.fetch_max(geometry.window_word(UNITS_ROW), window);
+            }
+        }
+        part
+    }
+
+    /// Reaches for units of a chunk: those from `first` on if they are free, else the first that are.
+    #[inline(always)]
+    pub(super) fn reach_units(self, chunk: u32, units: u32, align: u32, first: u32) -> Part {
         let (words, geometry) = (self.words, self.geometry);
         let at = geometry.state_word(chunk);
         let bits = geometry.bits_word(chunk);
         let starts = starts_of(!words.load(bits), units) & aligned_places(align);
         let mut part = Part::NONE;
         if starts != 0 {
-            let bit = starts.trailing_zeros() & 31;
+            let at_first = starts >> (first & 31) & 1 != 0;
+            let bit = select(at_first, first, starts.trailing_zeros()) & 31;
             let wanted = low_mask(units) << bit;
             // As for slabs: both at the same time, and who finds the chunk free names it.
             let got = wanted & !words.fetch_or(bits, wanted);
-            let mut state = words.fetch_add(at, units);
-            if state == FREE {
-                words.fetch_add(at, pack(UNITS, 0));
-                state = pack(UNITS, 0);
+            let state = words.fetch_add(at, units);
+            let mut held = tag_of(state) == UNITS;
+            if !held {
+                held = self.named(chunk, state, pack(UNITS, 0));
             }
-            let mut looks = 0;
-            while (tag_of(state) == tag_of(FREE)) & (looks < LOOKS) {
-                state = words.load(at);
-                looks += 1;
-            }
-            let held = tag_of(state) == UNITS;
             if held & (got == wanted) {
                 words.fetch_add(geometry.heads_word(chunk), 1 << bit);
                 part.base = geometry.granule_of(chunk) + (bit << geometry.unit_shift());

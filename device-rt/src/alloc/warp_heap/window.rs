@@ -173,7 +173,7 @@ impl WarpHeap {
     #[inline(always)]
     fn take(self, row: Row, class: Class, want: Want, chunk: u32, seed: u32) -> Part {
         if row.index == UNITS_ROW {
-            return self.reach_units(chunk, want.count, want.align);
+            return self.reach_units(chunk, want.count, want.align, 0);
         }
         let word = self.geometry.state_word(chunk);
         let state = self.words.fetch_add(word, want.count);

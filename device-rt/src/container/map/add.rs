@@ -65,7 +65,8 @@ impl<K: HeapData> HeapHashMap<K, u32> {
         n: u32,
     ) -> Result<Before, AllocError> {
         let memory = heap.words();
-        self.change(heap, key, n, |leaf, _| {
+        // By value: not every compiler of SPIR-V takes a closure that keeps a pointer to a heap's words.
+        self.change(heap, key, n, move |leaf, _| {
             memory.fetch_add(Self::value_word(leaf), n);
             leaf::changed(memory, slot::first_word(leaf));
             true
