@@ -79,6 +79,8 @@ impl Metric {
     pub const UTILISATION: &str = "utilisation";
     /// The same after everything was freed, with another size.
     pub const REUSED: &str = "reused";
+    /// Bytes of the pool that are tied to what was handed out, over the bytes asked for.
+    pub const FOOTPRINT: &str = "footprint";
     /// From the lowest to the highest byte over the bytes asked for.
     pub const RANGE: &str = "range";
     /// The host's time to make a heap fresh.

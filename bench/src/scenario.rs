@@ -149,7 +149,7 @@ impl Scenario {
                 "S1",
                 "one size, fresh heap",
                 Axis::Size,
-                "A kernel in which each lane allocates, then one in which each lane frees; the heap is made fresh before each pair.",
+                "A kernel in which each lane allocates, then one in which each lane frees; the heap is made fresh before each pair. Footprint: what the blocks tie up over their bytes.",
             ),
             Scenario::S2 => about(
                 "S2",
@@ -203,7 +203,7 @@ impl Scenario {
                 "S10",
                 "churn of a nearly full heap",
                 Axis::Fill,
-                "Capacity is how many blocks of mixed sizes the allocator serves in this pool. The heap is filled to a share of that; then each operation frees a block or allocates another size: operations per second, failures.",
+                "Capacity is how many blocks of mixed sizes the allocator serves in this pool. The heap is filled to a share of that; then each operation frees a block or allocates another size: operations per second, failures, and what the blocks that are left tie up over their bytes.",
             ),
             Scenario::S11 => about(
                 "S11",

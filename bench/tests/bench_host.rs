@@ -113,6 +113,11 @@ fn said_what_is_so(row: &Row, frees: bool) {
             assert_eq!(row.metric(Metric::FREE).is_some(), frees, "{row:?}");
             let beside = frees && row.scenario == Scenario::S3;
             assert_eq!(row.metric(Metric::FREE_FENCE).is_some(), beside, "{row:?}");
+            match row.scenario.is_fresh() {
+                // Blocks cannot take less than was asked for; of a small launch chunks take far more.
+                true => assert!(value(row, Metric::FOOTPRINT) >= 1.0, "{row:?}"),
+                false => assert!(row.metric(Metric::FOOTPRINT).is_none(), "{row:?}"),
+            }
         }
         Scenario::S5 => {
             timed(Metric::TOTAL);
@@ -139,6 +144,9 @@ fn said_what_is_so(row: &Row, frees: bool) {
                 assert!(capacity > 40.0 && capacity < 100.0, "{row:?}");
                 // What it can hold it does hold, but for requests that others were in the way of.
                 assert!(value(row, Metric::UNFILLED) < 5.0, "{row:?}");
+                let tied = value(row, Metric::FOOTPRINT);
+                let room = row.pool_bytes as f64;
+                assert!(tied >= 1.0 && tied < room, "{row:?}");
             }
             // The pool is small, so not every size finds room even if half of it is free.
             if frees && row.fill == Some(50) {

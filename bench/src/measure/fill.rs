@@ -2,14 +2,14 @@
 //! no allocator that rounds sizes can hand out all bytes of its pool.
 
 use super::refusal::Refusal;
-use super::{Bench, Measured};
+use super::{Bench, Measured, footprint};
 use crate::lab::Lab;
 use crate::row::{Metric, Row, Unit};
 use crate::stats::Spread;
 use std::time::Duration;
 use warpheap_api::DevicePtr;
 use warpheap_api::host::{DeviceError, DeviceVec};
-use warpheap_bench_kernels::churn::{COUNTS, DAMAGED, FAILED, FREED, Turn};
+use warpheap_bench_kernels::churn::{COUNTS, DAMAGED, FAILED, FREED, Turn, request_of};
 use warpheap_bench_kernels::mix::Mix;
 
 /// Most lanes of a launch.
@@ -93,6 +93,8 @@ pub(super) fn measure<A: Measured>(
             turn.rounds *= 2;
         }
     }
+    let asked = held(mix, &blocks.to_vec()?, &times.to_vec()?);
+    let footprint = footprint::of(bench.pool, asked)?;
     counts.fill_zero()?;
     let shape = Lab::shape(slots);
     device.run_all(&[kernels.drain_launch(bench.pool, shape, &blocks, &times, &counts, mix)])?;
@@ -101,9 +103,10 @@ pub(super) fn measure<A: Measured>(
         Some(refusal) => refusal.tell(&mut row),
         None => {
             phase.tell(&mut row, unfilled, slots, operations);
-            let share = 100.0 * bytes_of(mix, capacity) as f64 / bench.pool.bytes() as f64;
+            let share = 100.0 * footprint::asked(mix, capacity) as f64 / bench.pool.bytes() as f64;
             let share = Metric::new(Metric::CAPACITY, Unit::Percent, Spread::exactly(share));
             row.metrics.push(share.more_is_better());
+            row.metrics.extend(footprint);
         }
     }
     Ok(row)
@@ -132,10 +135,12 @@ fn capacity<A: Measured>(bench: &mut Bench<'_, A>, mix: Mix) -> Result<u32, Devi
     Ok(fits)
 }
 
-/// What the first `requests` requests of `mix` ask for together, in bytes.
-fn bytes_of(mix: Mix, requests: u32) -> u64 {
-    (0..requests)
-        .map(|number| u64::from(mix.size(number)))
+/// The bytes of the blocks in `slots`, each filled as often as `times` says.
+fn held(mix: Mix, slots: &[DevicePtr<u8>], times: &[u32]) -> u64 {
+    let filled = (0..).zip(slots.iter().zip(times));
+    filled
+        .filter(|(_, (block, _))| !block.is_null())
+        .map(|(slot, (_, &times))| u64::from(mix.size(request_of(slot, times))))
         .sum()
 }
 
@@ -194,6 +199,15 @@ fn slots_for(mix: Mix, bytes: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_are_counted_with_the_sizes_that_they_have_now() {
+        let mix = Mix::powers(16, 1024);
+        let block = DevicePtr::<u8>::from_granule(7);
+        let slots = [block, DevicePtr::NULL, block];
+        let size = |slot, times| u64::from(mix.size(request_of(slot, times)));
+        assert_eq!(held(mix, &slots, &[0, 5, 3]), size(0, 0) + size(2, 3));
+    }
 
     #[test]
     fn slots_take_the_bytes_they_may_and_no_more() {

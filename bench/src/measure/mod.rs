@@ -6,6 +6,7 @@
 pub(crate) mod arenas;
 mod churn;
 mod fill;
+mod footprint;
 mod growth;
 mod handover;
 mod latency;
