@@ -10,6 +10,16 @@ use crate::error::BuildError;
 use crate::format::Format;
 use crate::toolchain::Toolchain;
 
+/// How every crate is compiled, whatever the profiles of the user's workspace say. As flags, which come after cargo's
+/// own: its variables set a profile, but not what a profile says for one package.
+const PROFILE: [&str; 5] = [
+    "-Copt-level=3",
+    "-Cdebuginfo=0",
+    "-Cdebug-assertions=off",
+    "-Coverflow-checks=off",
+    "-Ccodegen-units=1",
+];
+
 /// How one format is compiled.
 pub(crate) struct Recipe<'a> {
     pub format: Format,
@@ -32,6 +42,9 @@ pub(crate) fn compile(
     toolchain: &Toolchain,
     recipe: &Recipe<'_>,
 ) -> Result<PathBuf, BuildError> {
+    let flags: Vec<&str> = (recipe.flags.iter().map(String::as_str))
+        .chain(PROFILE)
+        .collect();
     let mut cargo = Command::new(&toolchain.cargo);
     for (name, _) in env::vars_os() {
         if leaks(&name) {
@@ -49,14 +62,9 @@ pub(crate) fn compile(
         // cargo's cache goes by the compiler binary and does not see a change of the SPIR-V backend.
         .env("CARGO_CACHE_RUSTC_INFO", "0")
         .env("CARGO_INCREMENTAL", "0")
-        .env("CARGO_ENCODED_RUSTFLAGS", recipe.flags.join("\x1f"))
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
         .env("CARGO_PROFILE_RELEASE_LTO", recipe.lto)
         .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
-        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")
-        .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
-        .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "false")
-        .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "false")
-        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
         .args([
             "rustc",
             "--quiet",

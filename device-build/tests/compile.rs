@@ -188,6 +188,33 @@ fn spirv_is_the_same_wherever_it_is_compiled() {
     assert!(compiled[0].windows(6).any(|bytes| bytes == b"twice\0"));
 }
 
+/// What a workspace may ask for so that its own tests compile fast.
+const PROFILES: &str = "[profile.release]\nopt-level = 1\noverflow-checks = true\n\
+    [profile.release.package.\"*\"]\nopt-level = 1\ndebug = true\n\
+    [profile.release.package.profiled]\nopt-level = 0\ndebug-assertions = true\ncodegen-units = 16\n";
+
+#[test]
+fn profiles_of_the_users_workspace_do_not_reach_images() {
+    for (format, kernel) in [(Format::Ptx, PTX_KERNEL), (Format::Spirv, SPIRV_KERNEL)] {
+        let Some(toolchain) = device_toolchain(format) else {
+            return;
+        };
+        let compiled = ["", PROFILES].map(|profiles| {
+            let temp = TempDir::new().expect("temporary folder");
+            let krate = device_crate(&temp, "profiled", &format!("{PANIC}{kernel}"));
+            let manifest = krate.dir().join("Cargo.toml");
+            let text = fs::read_to_string(&manifest).expect("manifest") + profiles;
+            fs::write(&manifest, text).expect("manifest");
+            match format {
+                Format::Ptx => compile_ptx(&krate, &toolchain).map(String::into_bytes),
+                _ => compile_spirv(&krate, &toolchain),
+            }
+            .expect("an image")
+        });
+        assert!(compiled[0] == compiled[1], "{format}");
+    }
+}
+
 #[test]
 fn a_slice_held_across_a_loop_is_refused_with_its_line() {
     let Some(toolchain) = device_toolchain(Format::Spirv) else {
