@@ -125,9 +125,9 @@ impl DeviceCrate {
         }
     }
 
-    /// Whether the image may have no kernels, and then is none: that of a crate all of whose kernels are one allocator's.
+    /// Whether the image may have no kernels, and then is none: one of several, of which another has the crate's kernels.
     pub(crate) fn may_be_empty(&self) -> bool {
-        self.part == Part::Rest
+        self.part != Part::All
     }
 
     /// Whether a source that only the kernels for `allocators` use is used in this image.

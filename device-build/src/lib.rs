@@ -214,6 +214,14 @@ pub fn try_build(options: &Options) -> Result<Report, BuildError> {
                 embedded.join(", ")
             ));
         }
+        for &format in &options.formats {
+            if !report.images.iter().any(|(_, made, _)| *made == format) {
+                return Err(BuildError::NoKernels {
+                    krate: krate.image_name(),
+                    format,
+                });
+            }
+        }
         // cargo takes a watched file that is not there for a changed one.
         report.watch.retain(|path| path.exists());
     }
