@@ -41,7 +41,7 @@ impl Group {
         Group { lanes }
     }
 
-    /// Whether the group is the whole warp, and it pays to say so. Always false where masks cost nothing.
+    /// Whether the group is the whole warp, and it pays to say so. Always false on devices whose masks cost nothing.
     #[inline(always)]
     pub fn is_full(self) -> bool {
         target::MASKS_COST && self.lanes == LaneMask::full(warp_width())

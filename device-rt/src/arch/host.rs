@@ -76,8 +76,9 @@ pub fn processor() -> u32 {
     info().processor
 }
 
-/// Whether masks that are known when the code is compiled make it faster.
-pub const MASKS_COST: bool = false;
+/// Whether masks that are known when the code is compiled make it faster. Not here; but what is done where they do is
+/// tested here first.
+pub const MASKS_COST: bool = true;
 
 /// The lanes of the warp that are here together with the calling one.
 #[inline(always)]

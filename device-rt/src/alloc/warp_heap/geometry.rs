@@ -120,6 +120,22 @@ impl Geometry {
         }
     }
 
+    /// The parameters that [`new`](Self::new) takes.
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    pub const fn params(self) -> HeapParams {
+        let mut params: HeapParams = [0; warpheap_api::abi::HEAP_PARAMS];
+        params[PARAM_DATA] = self.data;
+        params[PARAM_CHUNKS] = self.chunks;
+        params[PARAM_SHIFT] = self.shift;
+        params[PARAM_ENTRIES] = self.entries;
+        params[PARAM_ENTRY_WORDS] = self.entry_words;
+        params[PARAM_SLOTS] = self.slots;
+        params[PARAM_DIRECTORY] = self.directory;
+        params[PARAM_CURRENTS] = self.currents;
+        params
+    }
+
     /// Two to this power granules are a chunk.
     #[inline(always)]
     pub const fn chunk_shift(self) -> u32 {

@@ -12,6 +12,7 @@
 //! | `state` | the word of a chunk |
 //! | `row` | what a size class uses |
 //! | `quick` | the way that most requests take, without loops |
+//! | `rest` | the other ways, one function of an image for CUDA |
 //! | `window` | where lanes look that have no home |
 //! | `search` | what the others do, one class at a time, all lanes of the warp together |
 //! | `chunk` | getting a hold on a chunk, and giving one another use |
@@ -26,6 +27,7 @@ mod geometry;
 mod quick;
 mod release;
 mod reset;
+mod rest;
 mod row;
 mod run;
 mod search;
@@ -45,6 +47,7 @@ pub(crate) use state::{
 
 use super::fail;
 use crate::arch::{Group, Words};
+use quick::Quick;
 use warpheap_api::{
     AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, Layout, layout, select,
 };
@@ -159,16 +162,16 @@ unsafe impl DeviceAlloc for WarpHeap {
         let ask = Ask::new(layout);
         let group = Group::here();
         let quick = if group.is_full() {
-            self.quick(group.full(), ask)
+            self.quick_whole(group.full(), ask)
         } else {
-            self.quick(group, ask)
+            Quick::UNTRIED
         };
         let mut answer = Answer {
             granule: quick.granule,
             code: 0,
         };
         if quick.serves {
-            answer = self.serve(group, ask, quick);
+            answer = self.rest(group, ask, quick);
         }
         let block = DevicePtr::from_granule(answer.granule);
         // The handle tells, not the code, of which the quick way knows that it is zero: that would be

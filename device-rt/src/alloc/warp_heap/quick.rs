@@ -69,6 +69,18 @@ impl Attempt {
         }
     }
 
+    /// It, for [`from_words`](Self::from_words).
+    #[inline(always)]
+    pub fn to_words(self) -> [u32; 2] {
+        [self.chunk_held, self.old]
+    }
+
+    /// What [`to_words`](Self::to_words) gave.
+    #[inline(always)]
+    pub fn from_words([chunk_held, old]: [u32; 2]) -> Self {
+        Attempt { chunk_held, old }
+    }
+
     /// The chunk.
     #[inline(always)]
     pub fn chunk(self) -> u32 {
@@ -91,8 +103,21 @@ pub(super) struct Quick {
     pub attempt: Attempt,
     /// … and the bits that it reached for.
     pub wanted: u32,
+    /// Whether it was tried, the same in all lanes of the group.
+    pub tried: bool,
     /// Whether a lane of the group has no block, the same in all of them.
     pub serves: bool,
+}
+
+impl Quick {
+    /// Not tried yet.
+    pub const UNTRIED: Quick = Quick {
+        granule: DevicePtr::NULL_GRANULE,
+        attempt: Attempt::NONE,
+        wanted: 0,
+        tried: false,
+        serves: true,
+    };
 }
 
 /// Whether so many lanes that ask together are a whole cell, so that they have a home.
@@ -102,9 +127,59 @@ pub(super) fn is_cell(class: Class, count: u32) -> bool {
 }
 
 impl WarpHeap {
+    /// Collective: the leader of a warp reaches for a word of blocks if all lanes ask for one class whose cells have
+    /// whole words. What most programs' launches do most of the time, and the only way of malloc that a kernel has in
+    /// place of each call, where functions can be called.
+    #[inline(always)]
+    pub(super) fn quick_whole(self, group: Group<true>, ask: Ask) -> Quick {
+        let (slab, class) = self.class_of(ask);
+        let whole = slab & class.is_power() & (class.cell_shift == 5) & (arch::warp_width() == 32);
+        let key = select(whole, class.index, u32::MAX);
+        // Not a match of all lanes' classes, which takes as long as everything else here.
+        if !group.all(whole & (key == group.broadcast(key))) {
+            return Quick::UNTRIED;
+        }
+        let mut wanted = 0;
+        let mut attempt = Attempt::NONE;
+        let mut first = DevicePtr::NULL_GRANULE;
+        if group.leads() {
+            let (chunk, word) = self.home_word(class);
+            wanted = u32::MAX;
+            attempt = self.reach(class, word, chunk, wanted, 32);
+            if attempt.held() & (attempt.old == 0) {
+                first = self.block_zero(chunk, word, class);
+            }
+        }
+        group.acquire();
+        let first = group.broadcast(first);
+        let missing = first == DevicePtr::NULL_GRANULE;
+        let granule = first.wrapping_add(arch::lane() * class.granules);
+        Quick {
+            granule: select(missing, first, granule),
+            attempt,
+            wanted,
+            tried: true,
+            serves: missing,
+        }
+    }
+
+    /// The chunk and the word of its bits that are the home of a cell of 32 lanes, and nobody else's, in a class of
+    /// blocks of a power of two.
+    #[inline(always)]
+    fn home_word(self, class: Class) -> (u32, u32) {
+        // What is divided by is a power of two.
+        let cell = thread::index() & !31;
+        let place = cell >> class.home_shift;
+        let word = (cell & ((1 << (class.home_shift & 31)) - 1)) >> 5;
+        if word == 0 {
+            self.begins(class, place);
+        }
+        (self.geometry.home(class.granules, place), word)
+    }
+
     /// Collective: leaders reach for blocks for their teams.
     #[inline(always)]
-    pub(super) fn quick<const FULL: bool>(self, group: Group<FULL>, ask: Ask) -> Quick {
+    pub(super) fn quick(self, group: Group, ask: Ask) -> Quick {
         let (slab, class) = self.class_of(ask);
         let (team, cut) = self.team(group, slab, class);
         let mut wanted = 0;
@@ -121,6 +196,7 @@ impl WarpHeap {
             granule: select(missing, first, granule),
             attempt,
             wanted,
+            tried: true,
             serves: group.any(missing),
         }
     }
@@ -128,12 +204,7 @@ impl WarpHeap {
     /// Collective: lanes with the same class ask as one, as far as one word has bits for them; and whether a cell
     /// was cut at the end of a word, of which the team is one part.
     #[inline(always)]
-    pub(super) fn team<const FULL: bool>(
-        self,
-        group: Group<FULL>,
-        slab: bool,
-        class: Class,
-    ) -> (Team<FULL>, bool) {
+    pub(super) fn team(self, group: Group, slab: bool, class: Class) -> (Team, bool) {
         let cell = arch::lane() >> class.cell_shift;
         let key = select(slab, class.index | cell << 8, u32::MAX);
         let mut team = Team::by_key(group, key);
@@ -183,15 +254,8 @@ impl WarpHeap {
         let geometry = self.geometry;
         let (mut wanted, mut word, mut chunk) = (0, 0, 0);
         if (count == 32) & class.is_power() {
-            // The home is a word of bits, and nobody else's. What is divided by is a power of two.
-            let cell = thread::index() & !31;
-            let place = cell >> class.home_shift;
-            chunk = geometry.home(class.granules, place);
-            word = (cell & ((1 << (class.home_shift & 31)) - 1)) >> 5;
+            (chunk, word) = self.home_word(class);
             wanted = u32::MAX;
-            if word == 0 {
-                self.begins(class, place);
-            }
         } else if cut | is_cell(class, count) {
             // Some of the blocks of the word may be in use: a look is worth its time.
             let home = self.home(class, count);

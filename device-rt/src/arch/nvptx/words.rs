@@ -106,6 +106,12 @@ impl Words {
         }
     }
 
+    /// The address and the length that [`from_address`](Self::from_address) takes.
+    #[inline(always)]
+    pub fn to_address(self) -> (u64, u64) {
+        (self.base as u64, self.len as u64)
+    }
+
     /// Address of a word.
     #[inline(always)]
     pub fn address(self, word: usize) -> *mut u32 {
