@@ -29,6 +29,8 @@ pub(crate) struct Defaults {
     pub doublings: u32,
     /// Elements of a vector of S11.
     pub elements: u32,
+    /// Rounds of S19.
+    pub size_rounds: u32,
 }
 
 impl Defaults {
@@ -44,6 +46,10 @@ impl Defaults {
     pub const GROWTH_LEAST: u32 = 16;
     /// Most lanes of S11.
     pub const GROWTH_LANES: u32 = 1 << 18;
+    /// Elements of a vector of S18.
+    pub const SHORT: u32 = 16;
+    /// Bytes that S19 asks for, in percent of the pool.
+    pub const SHARES: &[u32] = &[60, 70, 80];
     /// Most lanes of S12.
     pub const HANDOVER_LANES: u32 = 1 << 20;
 
@@ -61,6 +67,7 @@ impl Defaults {
                 operations: 500_000,
                 doublings: 8,
                 elements: 256,
+                size_rounds: 30,
             },
             (BackendKind::Host, true) => Defaults {
                 n: 1 << 10,
@@ -74,6 +81,7 @@ impl Defaults {
                 operations: 20_000,
                 doublings: 4,
                 elements: 32,
+                size_rounds: 5,
             },
             (_, false) => Defaults {
                 n: 1 << 20,
@@ -87,6 +95,7 @@ impl Defaults {
                 operations: 100_000_000,
                 doublings: 8,
                 elements: 256,
+                size_rounds: 50,
             },
             (_, true) => Defaults {
                 n: 1 << 16,
@@ -100,6 +109,7 @@ impl Defaults {
                 operations: 50_000,
                 doublings: 4,
                 elements: 32,
+                size_rounds: 10,
             },
         }
     }

@@ -8,6 +8,7 @@
 //! | [`allocators`] | with which allocators |
 //! | [`lab`] | how launches are timed |
 //! | [`measure`] | how cells are measured, a file for each kind of work |
+//! | [`program`] | what is measured beside the lab's own kernels |
 //! | [`contents`] | whether what was handed out is right |
 //! | [`row`], [`run`](mod@run) | what is known after one cell, after all of them |
 //! | [`stats`] | median and spread |
@@ -32,6 +33,7 @@ pub mod lab;
 pub mod measure;
 pub mod options;
 pub mod plan;
+pub mod program;
 pub mod report;
 pub mod row;
 pub mod run;
@@ -44,11 +46,13 @@ use allocators::Outcome;
 use lab::Lab;
 use options::Options;
 use plan::Plan;
+use program::Program;
 use row::Row;
 use run::Run;
 use warpheap_api::host::Device;
 
-/// Measures on `device` what `options` ask for. `progress` is told each row as it is done.
+/// Measures on `device` what `options` ask for, and those of `programs` that they ask for. `progress` is told each row
+/// as it is done.
 ///
 /// # Errors
 /// An allocator that does not exist, sizes that are not possible, errors of the device before the first
@@ -57,20 +61,29 @@ use warpheap_api::host::Device;
 pub fn run(
     device: &Device,
     options: &Options,
+    programs: &mut [Box<dyn Program>],
     mut progress: impl FnMut(&Row),
 ) -> Result<Run, BenchError> {
     let entries = allocators::chosen(&options.allocator)?;
     let plan = Plan::new(options, device.info())?;
     let lab = Lab::new(device, plan.repeats)?;
     let mut run = Run::new(device.info(), plan.pool, lab.repeats());
-    for entry in entries {
-        let outcome = (entry.measure)(&lab, &plan, &mut |mut row| {
-            row.relate(&run.rows);
-            progress(&row);
-            run.rows.push(row);
-        });
-        if outcome == Outcome::Lost {
-            break;
+    let mut add = |mut row: Row| {
+        row.relate(&run.rows);
+        progress(&row);
+        run.rows.push(row);
+    };
+    for entry in &entries {
+        if (entry.measure)(&lab, &plan, &mut add) == Outcome::Lost {
+            return Ok(run);
+        }
+    }
+    let scenarios = options.scenarios();
+    for program in programs {
+        if scenarios.contains(&program.scenario()) {
+            for entry in &entries {
+                add(program::row(program.as_mut(), entry.name));
+            }
         }
     }
     Ok(run)

@@ -2,6 +2,7 @@
 
 use crate::BenchError;
 use crate::defaults::Defaults;
+use crate::measure::sizes;
 use crate::options::Options;
 use crate::row::Call;
 use crate::scenario::Scenario;
@@ -87,6 +88,13 @@ pub enum Work {
     },
     /// What the driver tells of the kernels.
     Resources,
+    /// Blocks that go, and come again with other sizes.
+    Sizes {
+        /// Bytes that are asked for at first, in percent of the pool.
+        percent: u32,
+        /// Rounds.
+        rounds: u32,
+    },
 }
 
 /// One cell of a scenario.
@@ -125,6 +133,7 @@ impl Cell {
             | Work::Vector { n, .. }
             | Work::Handover { n, .. } => n,
             Work::Churn { lanes, .. } => lanes,
+            Work::Sizes { percent, .. } => sizes::slots(self.pool, percent),
             Work::Utilisation { .. } | Work::StartUp | Work::Fill { .. } | Work::Resources => 1,
         }
     }
@@ -132,7 +141,7 @@ impl Cell {
     /// How full the heap is made, in percent, where that varies.
     pub fn fill(&self) -> Option<u32> {
         match self.work {
-            Work::Fill { percent, .. } => Some(percent),
+            Work::Fill { percent, .. } | Work::Sizes { percent, .. } => Some(percent),
             _ => None,
         }
     }
@@ -281,6 +290,22 @@ impl Planner<'_> {
                 }
             }
             Scenario::S13 => self.push(scenario, "kernels".to_string(), Work::Resources),
+            // Not the lab's: programs.
+            Scenario::S14 | Scenario::S15 | Scenario::S16 | Scenario::S17 => {}
+            Scenario::S18 => {
+                let elements = Defaults::SHORT;
+                let n = n.min(self.fitting(Mix::one(16 * elements))?);
+                let work = Work::Vector { elements, n };
+                self.push(scenario, format!("push {elements} words"), work);
+            }
+            Scenario::S19 => {
+                for &percent in Defaults::SHARES {
+                    let rounds = defaults.size_rounds;
+                    let work = Work::Sizes { percent, rounds };
+                    let case = format!("{percent} % of the pool");
+                    self.push_in(scenario, case, work, defaults.churn_pool);
+                }
+            }
         }
         Ok(())
     }

@@ -215,7 +215,7 @@ impl Row {
 
     /// Adds what follows from this row and its floors, or from it and `earlier` rows of its run: in S1
     /// the time for each byte of large requests beside that of requests of [`PAGE`] bytes, in S3 the
-    /// time to free beside that of a fence.
+    /// time to free beside that of a fence, in programs every time beside that of `Bump`.
     pub fn relate(&mut self, earlier: &[Row]) {
         match self.scenario {
             Scenario::S1 => {
@@ -225,21 +225,36 @@ impl Row {
                     self.each_byte(name)?.over(&page.each_byte(name)?)
                 });
                 let names = [Metric::MALLOC_BYTE, Metric::FREE_BYTE];
-                self.add_ratios(names.into_iter().zip(times));
+                self.add_ratios(names.map(str::to_owned).into_iter().zip(times));
             }
             Scenario::S3 => {
                 let free = self.metric(Metric::FREE).map(|free| free.value);
                 let fence = self.floors.map(|floors| floors.fence);
                 let ratio = free.zip(fence).and_then(|(free, fence)| free.over(&fence));
-                self.add_ratios([(Metric::FREE_FENCE, ratio)].into_iter());
+                self.add_ratios([(Metric::FREE_FENCE.to_owned(), ratio)].into_iter());
+            }
+            Scenario::S14 | Scenario::S15 | Scenario::S16 | Scenario::S17 | Scenario::S18 => {
+                let same = |row: &&Row| (row.scenario, &row.case) == (self.scenario, &self.case);
+                let bump = earlier
+                    .iter()
+                    .filter(same)
+                    .find(|row| row.allocator == "Bump");
+                let times = self.metrics.iter().filter(|m| m.unit == Unit::Millis);
+                let beside = |time: &Metric| {
+                    let other = bump.and_then(|row| row.metric(&time.name));
+                    let ratio = other.and_then(|other| time.value.over(&other.value));
+                    (format!("{}/Bump", time.name), ratio)
+                };
+                let ratios: Vec<_> = times.map(beside).collect();
+                self.add_ratios(ratios.into_iter());
             }
             _ => {}
         }
     }
 
-    fn add_ratios(&mut self, ratios: impl Iterator<Item = (&'static str, Option<Spread>)>) {
+    fn add_ratios(&mut self, ratios: impl Iterator<Item = (String, Option<Spread>)>) {
         let known = ratios.filter_map(|(name, ratio)| Some((name, ratio?)));
-        let metrics = known.map(|(name, ratio)| Metric::new(name, Unit::Ratio, ratio));
+        let metrics = known.map(|(name, ratio)| Metric::new(&name, Unit::Ratio, ratio));
         self.metrics.extend(metrics);
     }
 
@@ -348,6 +363,29 @@ mod tests {
         free.relate(&[]);
         let ratio = free.metric(Metric::FREE_FENCE).unwrap();
         assert_eq!(ratio.value, Spread::exactly(1.5));
+    }
+
+    #[test]
+    fn times_of_programs_are_set_beside_those_of_bump() {
+        let timed = |allocator: &str, case: &str, ms| Row {
+            scenario: Scenario::S14,
+            allocator: allocator.into(),
+            case: case.into(),
+            metrics: vec![Metric::new("probe", Unit::Millis, Spread::exactly(ms))],
+            ..row()
+        };
+        let earlier = [
+            timed("Other", "10 rows", 1.0),
+            timed("Bump", "20 rows", 8.0),
+            timed("Bump", "10 rows", 2.0),
+        ];
+        let mut row = timed("WarpHeap", "10 rows", 3.0);
+        row.relate(&earlier);
+        let ratio = row.metric("probe/Bump").unwrap();
+        assert_eq!(ratio.value, Spread::exactly(1.5));
+        let mut alone = timed("WarpHeap", "30 rows", 3.0);
+        alone.relate(&earlier);
+        assert_eq!(alone.metrics.len(), 1);
     }
 
     #[test]

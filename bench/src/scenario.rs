@@ -56,6 +56,24 @@ pub enum Scenario {
     /// Registers, local memory, code size.
     #[value(name = "S13", alias = "s13")]
     S13,
+    /// A hash join's probe.
+    #[value(name = "S14", alias = "s14")]
+    S14,
+    /// Counting k-mers.
+    #[value(name = "S15", alias = "s15")]
+    S15,
+    /// A graph whose edges come and go.
+    #[value(name = "S16", alias = "s16")]
+    S16,
+    /// A hash map that grows.
+    #[value(name = "S17", alias = "s17")]
+    S17,
+    /// Short vectors.
+    #[value(name = "S18", alias = "s18")]
+    S18,
+    /// Blocks whose sizes change.
+    #[value(name = "S19", alias = "s19")]
+    S19,
 }
 
 /// What varies within a scenario, and so goes along a plot's horizontal axis.
@@ -93,7 +111,7 @@ struct About {
 
 impl Scenario {
     /// All of them, in order.
-    pub const ALL: [Scenario; 13] = [
+    pub const ALL: [Scenario; 19] = [
         Scenario::S1,
         Scenario::S2,
         Scenario::S3,
@@ -107,9 +125,15 @@ impl Scenario {
         Scenario::S11,
         Scenario::S12,
         Scenario::S13,
+        Scenario::S14,
+        Scenario::S15,
+        Scenario::S16,
+        Scenario::S17,
+        Scenario::S18,
+        Scenario::S19,
     ];
 
-    /// Its name, `S1` to `S13`.
+    /// Its name, `S1` to `S19`.
     pub fn name(self) -> &'static str {
         self.about().name
     }
@@ -133,7 +157,12 @@ impl Scenario {
     pub fn is_fresh(self) -> bool {
         matches!(
             self,
-            Scenario::S1 | Scenario::S2 | Scenario::S5 | Scenario::S9 | Scenario::S11
+            Scenario::S1
+                | Scenario::S2
+                | Scenario::S5
+                | Scenario::S9
+                | Scenario::S11
+                | Scenario::S18
         )
     }
 
@@ -222,6 +251,42 @@ impl Scenario {
                 "registers, local memory, code size",
                 Axis::Case,
                 "What the driver tells of each allocator's malloc and free kernels.",
+            ),
+            Scenario::S14 => about(
+                "S14",
+                "join",
+                Axis::Case,
+                "The probe of a hash join: each lane writes the matches of its rows into pages that it gets from the heap one by one. Time of the probe's kernel, and of the one that frees all pages.",
+            ),
+            Scenario::S15 => about(
+                "S15",
+                "k-mers",
+                Axis::Case,
+                "The k-mers of generated DNA sequences are counted in one hash map that grows: the time of the counting kernels. Footprint: what the map ties up over its keys and counts.",
+            ),
+            Scenario::S16 => about(
+                "S16",
+                "changing graph",
+                Axis::Case,
+                "Batches of edges are merged into rows that grow, then taken out again: the heap's part of a round. Footprint: what the rows tie up over their blocks, the most of all phases.",
+            ),
+            Scenario::S17 => about(
+                "S17",
+                "growing map",
+                Axis::Case,
+                "Distinct keys are inserted into a hash map with a root of 16 slots, which grows, and looked for: keys per second.",
+            ),
+            Scenario::S18 => about(
+                "S18",
+                "short vectors",
+                Axis::Case,
+                "Each lane pushes 16 words to a vector of its own, checks them, and frees it.",
+            ),
+            Scenario::S19 => about(
+                "S19",
+                "sizes that change",
+                Axis::Fill,
+                "Blocks of seven sizes from 24 to 100,000 bytes fill a share of the pool; in each of 50 rounds a third is freed and as many are asked for at the next of these sizes. Time of a round, requests that failed, and the most that the blocks tied up over their bytes.",
             ),
         }
     }

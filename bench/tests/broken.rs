@@ -15,7 +15,7 @@ use warpheap_bench::plan::{Cell, Work};
 use warpheap_bench::row::{Call, Row};
 use warpheap_bench::scenario::Scenario;
 use warpheap_bench_kernels::mix::Mix;
-use warpheap_bench_kernels::{churn, contents, growth, handover, latency, requests};
+use warpheap_bench_kernels::{churn, contents, growth, handover, latency, requests, sizes};
 use warpheap_host::HostConfig;
 use warpheap_rt::arch::{self, AtomicWord, Words};
 use warpheap_rt::sync::Group;
@@ -162,6 +162,11 @@ kernels! {
     );
     churn::DrainEntry =
         drain(heap, slice::<Block>, slice::<u32>, slice::<AtomicWord>, scalar::<Mix>);
+    sizes::EnterEntry =
+        enter(heap, slice_mut::<Block>, slice_mut::<u32>, slice::<AtomicWord>);
+    sizes::LeaveEntry = leave(
+        heap, slice_mut::<Block>, slice::<u32>, slice::<AtomicWord>, scalar::<u32>, scalar::<u32>
+    );
     growth::GrowBlockEntry =
         grow_block(heap, slice::<AtomicWord>, scalar::<u32>, scalar::<u32>, scalar::<u32>);
     growth::GrowVectorEntry =
@@ -265,6 +270,12 @@ fn growth_that_overlaps_is_caught() {
         },
     );
     caught(Scenario::S11, Work::Vector { elements: 40, n });
+}
+
+#[test]
+fn sizes_that_change_and_overlap_are_caught() {
+    let (percent, rounds) = (50, 3);
+    caught(Scenario::S19, Work::Sizes { percent, rounds });
 }
 
 #[test]

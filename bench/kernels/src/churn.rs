@@ -233,7 +233,7 @@ pub(crate) fn add(counts: &[AtomicWord], at: usize, number: u32) {
 
 /// Like [`add`], once for all lanes of the warp that are here: for counts to which every lane adds.
 #[inline(always)]
-fn add_together(counts: &[AtomicWord], at: usize, number: u32) {
+pub(crate) fn add_together(counts: &[AtomicWord], at: usize, number: u32) {
     let group = Group::here();
     let sum = group_sum(group, number).total;
     add(counts, at, select(group.leads(), sum, 0));

@@ -10,6 +10,7 @@
 //! | [`contents`] | whether the blocks that were handed out overlap |
 //! | [`churn`] | lanes that free and allocate in turn |
 //! | [`growth`] | blocks and vectors that grow |
+//! | [`sizes`] | blocks whose sizes change |
 //! | [`handover`] | blocks that one kernel allocates and another frees |
 //! | [`latency`] | the time of single mallocs |
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
@@ -24,5 +25,6 @@ pub mod latency;
 pub mod mix;
 pub mod pattern;
 pub mod requests;
+pub mod sizes;
 
 warpheap_rt::device_module!();

@@ -14,6 +14,7 @@ mod range;
 mod refusal;
 mod requests;
 mod resources;
+pub(crate) mod sizes;
 mod startup;
 mod utilisation;
 
@@ -45,6 +46,7 @@ kernels! {
     growth: GrowBlockEntry, GrowVectorEntry;
     handover: ConsumeEntry, ProduceEntry;
     latency: MallocTimedEntry;
+    sizes: EnterEntry, LeaveEntry;
     requests: FreeEntry, FreeMixedEntry, FreeMixedWarpEntry, FreeWarpEntry, MallocEntry,
         MallocMixedEntry, MallocMixedWarpEntry, MallocWarpEntry;
 }
@@ -103,6 +105,7 @@ pub fn measure<A: Measured>(
         Work::Vector { elements, n } => growth::vectors(bench, elements, n),
         Work::Handover { size, n } => handover::measure(bench, size, n),
         Work::Resources => return resources::measure(bench),
+        Work::Sizes { percent, rounds } => sizes::measure(bench, percent, rounds),
     }?;
     Ok(vec![row])
 }

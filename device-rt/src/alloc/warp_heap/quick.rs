@@ -70,12 +70,14 @@ impl Attempt {
     }
 
     /// It, for [`from_words`](Self::from_words).
+    #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
     pub fn to_words(self) -> [u32; 2] {
         [self.chunk_held, self.old]
     }
 
     /// What [`to_words`](Self::to_words) gave.
+    #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
     pub fn from_words([chunk_held, old]: [u32; 2]) -> Self {
         Attempt { chunk_held, old }
