@@ -44,15 +44,16 @@ pub use error::BenchError;
 
 use allocators::Outcome;
 use lab::Lab;
+use measure::arenas::Arenas;
 use options::Options;
 use plan::Plan;
 use program::Program;
 use row::Row;
 use run::Run;
+use warpheap_api::DeviceAlloc;
 use warpheap_api::host::Device;
 
-/// Measures on `device` what `options` ask for, and those of `programs` that they ask for. `progress` is told each row
-/// as it is done.
+/// Measures on `device` what `options` ask for, then `programs`. `progress` is told each row as it is done.
 ///
 /// # Errors
 /// An allocator that does not exist, sizes that are not possible, errors of the device before the first
@@ -61,7 +62,7 @@ use warpheap_api::host::Device;
 pub fn run(
     device: &Device,
     options: &Options,
-    programs: &mut [Box<dyn Program>],
+    programs: Vec<Box<dyn Program>>,
     mut progress: impl FnMut(&Row),
 ) -> Result<Run, BenchError> {
     let entries = allocators::chosen(&options.allocator)?;
@@ -78,12 +79,11 @@ pub fn run(
             return Ok(run);
         }
     }
-    let scenarios = options.scenarios();
-    for program in programs {
-        if scenarios.contains(&program.scenario()) {
-            for entry in &entries {
-                add(program::row(program.as_mut(), entry.name));
-            }
+    // Not with arenas, which have no frees of single blocks.
+    let arenas = <Arenas as DeviceAlloc>::NAME;
+    for mut program in programs {
+        for entry in entries.iter().filter(|entry| entry.name != arenas) {
+            add(program::row(program.as_mut(), entry.name));
         }
     }
     Ok(run)

@@ -262,7 +262,7 @@ impl Scenario {
                 "S15",
                 "k-mers",
                 Axis::Case,
-                "The k-mers of generated DNA sequences are counted in one hash map that grows: the time of the counting kernels. Footprint: what the map ties up over its keys and counts.",
+                "The k-mers of generated DNA sequences are counted in one hash map that grows: the time of the counting kernels. Footprint: what the map ties up over its blocks.",
             ),
             Scenario::S16 => about(
                 "S16",
@@ -274,7 +274,7 @@ impl Scenario {
                 "S17",
                 "growing map",
                 Axis::Case,
-                "Distinct keys are inserted into a hash map with a root of 16 slots, which grows, and looked for: keys per second.",
+                "Distinct keys are inserted into a hash map with a root of 16 slots, which grows, and then looked for. Footprint: what the map ties up over its blocks.",
             ),
             Scenario::S18 => about(
                 "S18",

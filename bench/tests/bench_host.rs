@@ -34,7 +34,7 @@ fn host(warp_width: u32) -> Device {
 fn run(device: &Device, line: &str) -> Run {
     let words = ["bench"].into_iter().chain(line.split_whitespace());
     let options = Program::parse_from(words).options;
-    warpheap_bench::run(device, &options, &mut [], |row| {
+    warpheap_bench::run(device, &options, Vec::new(), |row| {
         println!(
             "{} {} {}: {}",
             row.scenario.name(),

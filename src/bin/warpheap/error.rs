@@ -49,6 +49,16 @@ pub enum CliError {
         /// What differs.
         mismatch: join::check::Mismatch,
     },
+    /// The device counted k-mers wrongly, or did not free its map. Exit code 1.
+    #[error("{allocator} on {backend}: {what}")]
+    WrongCount {
+        /// Allocator of the run.
+        allocator: &'static str,
+        /// Backend of the run.
+        backend: String,
+        /// What differs.
+        what: String,
+    },
     /// Memory was handed out that may not be, in a measurement. Exit code 1.
     #[error("memory was handed out that may not be: {0}")]
     Overlap(String),
@@ -93,6 +103,14 @@ impl From<ReportError> for CliError {
 }
 
 impl CliError {
+    /// Whether a device came to a wrong result, and not to none.
+    pub fn is_wrong(&self) -> bool {
+        matches!(
+            self,
+            CliError::Wrong { .. } | CliError::WrongJoin { .. } | CliError::WrongCount { .. }
+        )
+    }
+
     /// 2 when the user has to change the command or the file, 1 when the machine failed, 3 when it
     /// became slower.
     pub fn exit_code(&self) -> ExitCode {
@@ -104,6 +122,7 @@ impl CliError {
             CliError::Run(_)
             | CliError::Wrong { .. }
             | CliError::WrongJoin { .. }
+            | CliError::WrongCount { .. }
             | CliError::Overlap(_)
             | CliError::Write(_) => ExitCode::from(1),
         }

@@ -4,8 +4,10 @@
 //! |---|---|
 //! | here | the options, and what is done in which order |
 //! | `command` | the command line as it was given |
+//! | `programs` | what the lab measures beside its own kernels |
 
 mod command;
+mod programs;
 
 use crate::Done;
 use crate::error::CliError;
@@ -117,7 +119,8 @@ pub fn run(args: &BenchArgs) -> Result<Done, CliError> {
 fn measure(device: &Device, options: &Options) -> Result<Run, BenchError> {
     let info = device.info();
     let progress = Progress::detect();
-    let bar = progress.bar(String::new(), cells(options, info)?);
+    let programs = programs::asked(device, options);
+    let bar = progress.bar(String::new(), cells(options, info, programs.len())?);
     eprintln!("{}: {} ({})", info.backend.name(), info.name, info.driver);
     let tell = |row: &Row| {
         bar.advance(1);
@@ -126,13 +129,14 @@ fn measure(device: &Device, options: &Options) -> Result<Run, BenchError> {
             false => eprintln!("{}", text::line(row)),
         }
     };
-    warpheap_bench::run(device, options, tell)
+    warpheap_bench::run(device, options, programs, tell)
 }
 
-/// How many cells will be measured.
-fn cells(options: &Options, info: &DeviceInfo) -> Result<u64, BenchError> {
+/// How many cells will be measured, with so many programs.
+fn cells(options: &Options, info: &DeviceInfo, programs: usize) -> Result<u64, BenchError> {
     let entries = allocators::chosen(&options.allocator)?;
-    Ok((entries.len() * Plan::new(options, info)?.cells.len()) as u64)
+    let each = Plan::new(options, info)?.cells.len() + programs;
+    Ok((entries.len() * each) as u64)
 }
 
 /// Whether everything that was handed out was right.

@@ -11,9 +11,9 @@
 //! | `check` | whether it is right |
 //! | `report`, `show` | what is printed |
 
-mod allocators;
+pub mod allocators;
 mod batch;
-mod changing;
+pub mod changing;
 pub mod check;
 mod edges;
 pub mod generate;

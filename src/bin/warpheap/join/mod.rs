@@ -12,7 +12,7 @@
 //! | `check` | whether it is right |
 //! | `report`, `show`, `plot` | what is printed and drawn |
 
-mod allocators;
+pub mod allocators;
 pub mod args;
 pub mod check;
 mod hashed;
@@ -21,7 +21,7 @@ mod pool;
 mod probe;
 pub mod read;
 mod reference;
-mod report;
+pub mod report;
 mod run;
 mod shape;
 mod show;
@@ -33,11 +33,13 @@ use crate::error::CliError;
 use crate::progress::Progress;
 use args::JoinArgs;
 use reference::Sorted;
-use report::{JoinReport, Report, SCHEMA};
+use report::{JoinReport, Report, SCHEMA, Source};
 use run::Context;
 use shape::Shape;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use warpheap::{Device, DeviceInfo, DeviceVec};
+use warpheap_applications::Kernels;
+use warpheap_applications::join::Tuple;
 
 /// The command `join`.
 ///
@@ -52,32 +54,8 @@ pub fn run(args: &JoinArgs) -> Result<String, CliError> {
     };
     let chosen = named::named(names, &allocators::all(), named::DEFAULT)?;
     let device = Device::open_named(args.backend.as_deref(), args.device.as_deref())?;
-    let kernels = warpheap_applications::load(&device)?;
-
-    let started = Instant::now();
-    let (tables, source) = tables::of(args)?;
-    let (left, right) = (tables.left.len() as u32, tables.right.len() as u32);
-    check_rows(device.info(), left.max(right))?;
-    let sorted = Sorted::new(&tables);
-    let matches = sorted.count();
-    tables::check_matches(matches)?;
-    let expected = sorted.join();
-    let load = started.elapsed();
-
-    let shape = Shape::new(left, right, matches, args.per_lane, args.page);
-    let started = Instant::now();
-    let context = Context {
-        device: &device,
-        kernels: &kernels,
-        left: &DeviceVec::from_slice(&device, &tables.left)?,
-        right: &DeviceVec::from_slice(&device, &tables.right)?,
-        expected: &expected,
-        shape,
-        pool: args.pool,
-        repeats: args.repeats,
-        progress: Progress::detect(),
-    };
-    let upload = started.elapsed();
+    let ready = Ready::new(&device, args)?;
+    let context = ready.context();
     let mut runs = Vec::new();
     for allocator in &chosen {
         runs.push((allocator.job)(&context)?);
@@ -85,7 +63,7 @@ pub fn run(args: &JoinArgs) -> Result<String, CliError> {
     let report = Report {
         schema: SCHEMA,
         device: DeviceReport::from(&device),
-        join: JoinReport::new(source, [left, right], &shape, [load, upload]),
+        join: ready.report(),
         runs,
     };
     let text = match args.json {
@@ -96,6 +74,72 @@ pub fn run(args: &JoinArgs) -> Result<String, CliError> {
         plot::write(path, &report)?;
     }
     Ok(text)
+}
+
+/// A join that is ready to be run with any allocator.
+pub struct Ready {
+    device: Device,
+    kernels: Kernels,
+    left: DeviceVec<Tuple>,
+    right: DeviceVec<Tuple>,
+    expected: Vec<u64>,
+    shape: Shape,
+    pool: Option<u64>,
+    repeats: u32,
+    source: Source,
+    times: [Duration; 2],
+}
+
+impl Ready {
+    /// Reads or generates the tables, joins them on the CPU, and copies them to the device.
+    ///
+    /// # Errors
+    /// A bad file, more rows or matches than there can be, a device that fails.
+    pub fn new(device: &Device, args: &JoinArgs) -> Result<Self, CliError> {
+        let kernels = warpheap_applications::load(device)?;
+        let started = Instant::now();
+        let (tables, source) = tables::of(args)?;
+        let (left, right) = (tables.left.len() as u32, tables.right.len() as u32);
+        check_rows(device.info(), left.max(right))?;
+        let sorted = Sorted::new(&tables);
+        let matches = sorted.count();
+        tables::check_matches(matches)?;
+        let expected = sorted.join();
+        let load = started.elapsed();
+        let started = Instant::now();
+        Ok(Ready {
+            device: device.clone(),
+            kernels,
+            left: DeviceVec::from_slice(device, &tables.left)?,
+            right: DeviceVec::from_slice(device, &tables.right)?,
+            expected,
+            shape: Shape::new(left, right, matches, args.per_lane, args.page),
+            pool: args.pool,
+            repeats: args.repeats,
+            source,
+            times: [load, started.elapsed()],
+        })
+    }
+
+    /// What a run works with.
+    pub fn context(&self) -> Context<'_> {
+        Context {
+            device: &self.device,
+            kernels: &self.kernels,
+            left: &self.left,
+            right: &self.right,
+            expected: &self.expected,
+            shape: self.shape,
+            pool: self.pool,
+            repeats: self.repeats,
+            progress: Progress::detect(),
+        }
+    }
+
+    fn report(&self) -> JoinReport {
+        let rows = [self.left.len() as u32, self.right.len() as u32];
+        JoinReport::new(self.source.clone(), rows, &self.shape, self.times)
+    }
 }
 
 /// Checks that a launch can have a lane for each row.

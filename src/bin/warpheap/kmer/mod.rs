@@ -9,14 +9,14 @@
 //! | `allocators`, `run` | which allocators there are; one run on a device, and whether it is right |
 //! | `report`, `show`, `plot` | what is printed and drawn |
 
-mod allocators;
+pub mod allocators;
 pub mod args;
 mod generate;
 mod plot;
 mod pool;
 pub mod read;
 mod reference;
-mod report;
+pub mod report;
 mod run;
 mod sequences;
 mod show;
@@ -27,11 +27,13 @@ use crate::error::CliError;
 use crate::pool::Failure;
 use crate::progress::Progress;
 use args::KmerArgs;
+use reference::Counts;
 use report::{Frequency, InputReport, Report, SCHEMA, Source, Top};
 use run::Context;
 use sequences::Sequences;
 use std::time::Instant;
 use warpheap::Device;
+use warpheap_applications::Kernels;
 
 /// Bases that are generated, unless the user says how many.
 const BASES: u32 = 1 << 20;
@@ -45,26 +47,9 @@ pub fn run(args: &KmerArgs) -> Result<String, CliError> {
     let allocators = named::named(&args.allocator, &allocators::all(), named::DEFAULT)?;
     // Before the sequences are made: a wrong name should not wait for a large file.
     let device = Device::open_named(args.backend.as_deref(), args.device.as_deref())?;
-    let kernels = warpheap_applications::load(&device)?;
-    let (input, sequences) = input(args)?;
-    let counts = reference::count(&sequences, args.k, args.canonical);
-    if counts.total == 0 {
-        return Err(CliError::Usage(format!(
-            "there is no {}-mer: no sequence has so many known bases in a row",
-            args.k
-        )));
-    }
-    let distinct = counts.distinct();
-    let context = Context {
-        device: &device,
-        kernels: &kernels,
-        sequences: &sequences,
-        counts: &counts,
-        canonical: args.canonical,
-        pool: args.pool,
-        batch: args.batch,
-        progress: Progress::detect(),
-    };
+    let ready = Ready::new(&device, args)?;
+    let context = ready.context();
+    let counts = &ready.counts;
     let mut runs = Vec::new();
     let mut left_out = Vec::new();
     for allocator in &allocators {
@@ -87,11 +72,11 @@ pub fn run(args: &KmerArgs) -> Result<String, CliError> {
     let report = Report {
         schema: SCHEMA,
         device: DeviceReport::from(&device),
-        input,
+        input: ready.input.clone(),
         k: args.k,
         canonical: args.canonical,
         total: counts.total,
-        distinct,
+        distinct: counts.distinct(),
         top: counts.top(args.top).into_iter().map(top).collect(),
         spectrum: counts
             .spectrum()
@@ -108,6 +93,60 @@ pub fn run(args: &KmerArgs) -> Result<String, CliError> {
         crate::text::json(&report)
     } else {
         Ok(report.text())
+    }
+}
+
+/// Sequences that are ready to be counted with any allocator.
+pub struct Ready {
+    device: Device,
+    kernels: Kernels,
+    sequences: Sequences,
+    counts: Counts,
+    canonical: bool,
+    pool: Option<u64>,
+    batch: u32,
+    input: InputReport,
+}
+
+impl Ready {
+    /// Reads or generates the sequences, and counts their k-mers on the CPU.
+    ///
+    /// # Errors
+    /// A bad file, sequences without a k-mer, a device that fails.
+    pub fn new(device: &Device, args: &KmerArgs) -> Result<Self, CliError> {
+        let kernels = warpheap_applications::load(device)?;
+        let (input, sequences) = input(args)?;
+        let counts = reference::count(&sequences, args.k, args.canonical);
+        if counts.total == 0 {
+            return Err(CliError::Usage(format!(
+                "there is no {}-mer: no sequence has so many known bases in a row",
+                args.k
+            )));
+        }
+        Ok(Ready {
+            device: device.clone(),
+            kernels,
+            sequences,
+            counts,
+            canonical: args.canonical,
+            pool: args.pool,
+            batch: args.batch,
+            input,
+        })
+    }
+
+    /// What a run works with.
+    pub fn context(&self) -> Context<'_> {
+        Context {
+            device: &self.device,
+            kernels: &self.kernels,
+            sequences: &self.sequences,
+            counts: &self.counts,
+            canonical: self.canonical,
+            pool: self.pool,
+            batch: self.batch,
+            progress: Progress::detect(),
+        }
     }
 }
 

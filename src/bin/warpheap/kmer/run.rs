@@ -91,8 +91,11 @@ fn attempt<A: MapAlloc + KmerCountEntry>(
 
     let started = Instant::now();
     let wrong = |what| {
-        let backend = context.device.info().backend;
-        Failed::Other(CliError::Run(format!("{} on {backend}: {what}", A::NAME)))
+        Failed::Other(CliError::WrongCount {
+            allocator: A::NAME,
+            backend: context.device.info().backend.to_string(),
+            what,
+        })
     };
     check(context.counts, &pairs).map_err(wrong)?;
     check_empty(&pool).map_err(wrong)?;

@@ -25,16 +25,19 @@ mod triangles;
 
 use super::allocators;
 use super::input;
+use super::report::GraphReport;
 use crate::allocators::{self as named, LeftOut};
 use crate::args::GraphArgs;
 use crate::device::DeviceReport;
 use crate::error::CliError;
 use crate::progress::Progress;
 use expected::Expected;
-pub use report::Run;
+pub use merge::Times;
+pub use report::{Footprint, Run};
 use report::{Report, SCHEMA};
 pub use run::{Context, run};
 use warpheap::Device;
+use warpheap_applications::Kernels;
 
 /// Runs the job.
 ///
@@ -45,30 +48,8 @@ pub fn job(args: &GraphArgs) -> Result<String, CliError> {
     let job = &args.job;
     let allocators = named::named(&job.allocator, &allocators::all(), named::DEFAULT)?;
     let device = Device::open_named(job.backend.as_deref(), job.device.as_deref())?;
-    let kernels = warpheap_applications::load(&device)?;
-    let (mut list, source, load) = input::edges(args)?;
-    if args.changes.triangles {
-        let opposite: Vec<[u32; 2]> = list.edges.iter().map(|[a, b]| [*b, *a]).collect();
-        list.edges.extend(opposite);
-    }
-    list.make_simple();
-    let graph = input::described(&list, source, load);
-    let progress = Progress::detect();
-    let mut expected = Expected::new(&list, &args.changes, job.seed, progress);
-    if args.changes.page_rank {
-        expected.rank(job.iterations, progress);
-    }
-    let base = list.base;
-    drop(list);
-    let context = Context {
-        device: &device,
-        kernels: &kernels,
-        expected: &expected,
-        pool: job.pool,
-        base,
-        triangles: args.changes.triangles,
-        progress,
-    };
+    let ready = Ready::new(&device, args)?;
+    let (context, expected) = (ready.context(), &ready.expected);
     let rebuild = rebuild::run(&context)?;
     let mut runs = Vec::new();
     let mut left_out = Vec::new();
@@ -82,7 +63,7 @@ pub fn job(args: &GraphArgs) -> Result<String, CliError> {
     let report = Report {
         schema: SCHEMA,
         device: DeviceReport::from(&device),
-        graph,
+        graph: ready.graph.clone(),
         rounds: args.changes.rounds,
         updates: args.changes.updates,
         focus: args.changes.focus,
@@ -100,5 +81,61 @@ pub fn job(args: &GraphArgs) -> Result<String, CliError> {
     match job.json {
         true => crate::text::json(&report),
         false => Ok(report.text()),
+    }
+}
+
+/// A graph and its changes, ready for any allocator.
+pub struct Ready {
+    device: Device,
+    kernels: Kernels,
+    /// What the CPU makes of the changes.
+    pub expected: Expected,
+    pool: Option<u64>,
+    base: u32,
+    triangles: bool,
+    graph: GraphReport,
+}
+
+impl Ready {
+    /// Reads or generates the graph, and changes it on the CPU.
+    ///
+    /// # Errors
+    /// Options that make no sense, a bad file, a device that fails.
+    pub fn new(device: &Device, args: &GraphArgs) -> Result<Self, CliError> {
+        let kernels = warpheap_applications::load(device)?;
+        let (mut list, source, load) = input::edges(args)?;
+        if args.changes.triangles {
+            let opposite: Vec<[u32; 2]> = list.edges.iter().map(|[a, b]| [*b, *a]).collect();
+            list.edges.extend(opposite);
+        }
+        list.make_simple();
+        let graph = input::described(&list, source, load);
+        let progress = Progress::detect();
+        let mut expected = Expected::new(&list, &args.changes, args.job.seed, progress);
+        if args.changes.page_rank {
+            expected.rank(args.job.iterations, progress);
+        }
+        Ok(Ready {
+            device: device.clone(),
+            kernels,
+            expected,
+            pool: args.job.pool,
+            base: list.base,
+            triangles: args.changes.triangles,
+            graph,
+        })
+    }
+
+    /// What a run works with.
+    pub fn context(&self) -> Context<'_> {
+        Context {
+            device: &self.device,
+            kernels: &self.kernels,
+            expected: &self.expected,
+            pool: self.pool,
+            base: self.base,
+            triangles: self.triangles,
+            progress: Progress::detect(),
+        }
     }
 }
