@@ -3,7 +3,7 @@
 //! | words | what |
 //! |---|---|
 //! | header | |
-//! | windows | for each row, in a sector of its own: how many chunks of the row are looked at, and where the last search ended, plus one |
+//! | windows | for each row, in a sector of its own: how many chunks of the row are looked at; where the last search ended, plus one; and what searches share, `lap` |
 //! | currents | for each row: chunks that warps use now, plus one; 0: none yet |
 //! | directory | for each row: the chunk at a place of the row, plus one; 0: the one that follows from the place |
 //! | entries | per chunk: its state, in a sector of its own, and a bit per granule, set for a block that is taken. In a chunk of units the first word has the units |
@@ -201,6 +201,24 @@ impl Geometry {
     #[inline(always)]
     pub const fn ended_word(self, row: u32) -> usize {
         self.window_word(row) + 1
+    }
+
+    /// The word that counts segments that were handed out to searches for a row.
+    #[inline(always)]
+    pub const fn given_word(self, row: u32) -> usize {
+        self.window_word(row) + 2
+    }
+
+    /// The word that counts segments that were looked at in laps that are equal to this one modulo 4.
+    #[inline(always)]
+    pub const fn looked_word(self, row: u32, lap: u32) -> usize {
+        self.window_word(row) + 3 + (lap & 3) as usize
+    }
+
+    /// The word that counts segments of which somebody cannot say that nothing is left.
+    #[inline(always)]
+    pub const fn doubts_word(self, row: u32) -> usize {
+        self.window_word(row) + 7
     }
 
     /// The word with the chunk, plus one, that a warp with this number uses for a row now.

@@ -12,10 +12,13 @@
 //! | `state` | the word of a chunk |
 //! | `row` | what a size class uses |
 //! | `quick` | the way that most requests take, without loops |
-//! | `rest` | the other ways, one function of an image for CUDA |
-//! | `window` | where lanes look that have no home |
+//! | `rest` | the call of the other ways, one function of an image for CUDA |
+//! | `window` | what lanes share that have no home |
+//! | `look`, `look_units` | where they look for blocks, and for units |
 //! | `search` | what the others do, one class at a time, all lanes of the warp together |
+//! | `walk`, `lap` | how far a search has come; searches that warps share |
 //! | `chunk` | getting a hold on a chunk, and giving one another use |
+//! | `span` | where blocks of units lie |
 //! | `units`, `run` | blocks larger than those of slabs |
 //! | `release` | free |
 //! | `reset` | freeing everything at once |
@@ -24,6 +27,9 @@
 mod chunk;
 mod class;
 mod geometry;
+mod lap;
+mod look;
+mod look_units;
 mod quick;
 mod release;
 mod reset;
@@ -31,9 +37,11 @@ mod rest;
 mod row;
 mod run;
 mod search;
+mod span;
 mod state;
 mod stats;
 mod units;
+mod walk;
 mod window;
 
 pub(crate) use class::Class;

@@ -5,11 +5,11 @@
 //! take bits side by side. So warps of a launch do not meet, a fresh heap fills from one end without a gap, and a
 //! warp that asks again after it freed finds its bits as it left them. Nothing that all warps share is read or changed.
 //!
-//! Of fewer lanes nobody can tell how many more ask for the class, so they share the chunks that are in use: `window`.
+//! Of fewer lanes nobody can tell how many more ask for the class, so they share the chunks that are in use: `look`.
 
 use super::class::Class;
 use super::state::{FREE, pack, tag_for, tag_of};
-use super::{Ask, WarpHeap};
+use super::{Ask, Part, WarpHeap};
 use crate::arch::{self, Group};
 use crate::bits::{low_mask, starts_of};
 use crate::sync::Team;
@@ -96,23 +96,23 @@ impl Attempt {
     }
 }
 
-/// What came of the quick way.
+/// What came of the quick way of a whole warp.
 #[derive(Clone, Copy)]
 pub(super) struct Quick {
-    /// The granule of the lane's block, or the null handle's.
+    /// The granule of the lane's block, or the null handle's in all lanes.
     pub granule: u32,
-    /// A leader's attempt …
+    /// The leader's attempt …
     pub attempt: Attempt,
-    /// … and the bits that it reached for.
+    /// … and the bits that it reached for: none if it was not tried.
     pub wanted: u32,
     /// Whether it was tried, the same in all lanes of the group.
     pub tried: bool,
-    /// Whether a lane of the group has no block, the same in all of them.
+    /// Whether the lanes have no block, the same in all of them.
     pub serves: bool,
 }
 
 impl Quick {
-    /// Not tried yet.
+    /// Not tried.
     pub const UNTRIED: Quick = Quick {
         granule: DevicePtr::NULL_GRANULE,
         attempt: Attempt::NONE,
@@ -169,38 +169,20 @@ impl WarpHeap {
     /// blocks of a power of two.
     #[inline(always)]
     fn home_word(self, class: Class) -> (u32, u32) {
-        // What is divided by is a power of two.
-        let cell = thread::index() & !31;
-        let place = cell >> class.home_shift;
-        let word = (cell & ((1 << (class.home_shift & 31)) - 1)) >> 5;
+        let (place, word) = Self::whole_home(class);
         if word == 0 {
             self.begins(class, place);
         }
         (self.geometry.home(class.granules, place), word)
     }
 
-    /// Collective: leaders reach for blocks for their teams.
+    /// The place and the word of the home of a cell of 32 lanes, in a class of blocks of a power of two.
     #[inline(always)]
-    pub(super) fn quick(self, group: Group, ask: Ask) -> Quick {
-        let (slab, class) = self.class_of(ask);
-        let (team, cut) = self.team(group, slab, class);
-        let mut wanted = 0;
-        let mut attempt = Attempt::NONE;
-        let mut first = DevicePtr::NULL_GRANULE;
-        if slab & team.leads() {
-            (attempt, wanted, first) = self.attempt(class, team.count(), cut);
-        }
-        group.acquire();
-        let first = team.broadcast(first);
-        let missing = first == DevicePtr::NULL_GRANULE;
-        let granule = first.wrapping_add(team.rank() * class.granules);
-        Quick {
-            granule: select(missing, first, granule),
-            attempt,
-            wanted,
-            tried: true,
-            serves: group.any(missing),
-        }
+    pub(super) fn whole_home(class: Class) -> (u32, u32) {
+        // What is divided by is a power of two.
+        let cell = thread::index() & !31;
+        let place = cell >> class.home_shift;
+        (place, (cell & ((1 << (class.home_shift & 31)) - 1)) >> 5)
     }
 
     /// Collective: lanes with the same class ask as one, as far as one word has bits for them; and whether a cell
@@ -249,16 +231,15 @@ impl WarpHeap {
         self.home_of(class, select(class.is_power(), whole, first))
     }
 
-    /// The first attempt of a team of `count` lanes: what came of it, the bits it reached for, and the
-    /// granule of the team's first block if it got all of them.
+    /// Blocks for a team of `count` lanes, which is a cell or a part of one, at their home.
     #[inline(always)]
-    pub(super) fn attempt(self, class: Class, count: u32, cut: bool) -> (Attempt, u32, u32) {
+    pub(super) fn at_home(self, class: Class, count: u32) -> Part {
         let geometry = self.geometry;
-        let (mut wanted, mut word, mut chunk) = (0, 0, 0);
+        let (chunk, word, wanted);
         if (count == 32) & class.is_power() {
             (chunk, word) = self.home_word(class);
             wanted = u32::MAX;
-        } else if cut | is_cell(class, count) {
+        } else {
             // Some of the blocks of the word may be in use: a look is worth its time.
             let home = self.home(class, count);
             chunk = geometry.home(class.granules, home.place);
@@ -272,24 +253,30 @@ impl WarpHeap {
             let starts = starts_of(free, count);
             let other = low_mask(count) << (starts.trailing_zeros() & 31);
             wanted = select((free & at == at) | (starts == 0), at, other);
-        } else {
-            // Who moved to another chunk finds the one before full, and moves, too.
-            let entry = self.words.glance(self.current_word(class));
-            if entry != 0 {
-                chunk = entry - 1;
-                word = self.own_word(class);
-                wanted = self.seen(class, chunk, word, count);
-            }
         }
-        let mut attempt = Attempt::NONE;
-        let mut got = false;
-        if wanted != 0 {
-            attempt = self.reach(class, word, chunk, wanted, count);
-            got = attempt.held() & (attempt.old & wanted == 0);
+        let attempt = self.reach(class, word, chunk, wanted, count);
+        let got = attempt.held() & (attempt.old & wanted == 0);
+        if !got {
+            self.put_back(word, count, attempt, wanted);
         }
-        let first = word * 32 + (wanted.trailing_zeros() & 31);
-        let block = geometry.granule_of(chunk) + first * class.granules;
-        (attempt, wanted, select(got, block, DevicePtr::NULL_GRANULE))
+        Part {
+            base: self.block_zero(chunk, word, class),
+            mask: select(got, wanted, 0),
+            stride: class.granules,
+            code: 0,
+        }
+    }
+
+    /// Puts back what a team reached for in a word of a chunk and did not get all of.
+    #[inline(always)]
+    pub(super) fn put_back(self, word: u32, count: u32, attempt: Attempt, wanted: u32) {
+        let (words, geometry) = (self.words, self.geometry);
+        let chunk = attempt.chunk();
+        let surplus = wanted & !attempt.old;
+        if surplus != 0 {
+            words.fetch_and(geometry.bits_word(chunk) + word as usize, !surplus);
+        }
+        words.fetch_sub(geometry.state_word(chunk), count);
     }
 
     /// What a cell does whose home is the first of a chunk. It names the chunk that lanes will use that run when the

@@ -1,8 +1,8 @@
 //! The ways of malloc that most requests do not take: what is left to do after the quick way of a whole warp.
 //!
 //! On CUDA this is one function of an image, which kernels call. In place of each call it costs more than the call:
-//! registers that the quick way then keeps in memory, code that the caches have no room for, and seconds of the driver's
-//! compiler for every kernel that allocates in several places. SPIR-V has no calls that keep pointers to a heap, and
+//! registers that the quick way then keeps in memory, and code that the caches have no room for, in every kernel that
+//! allocates in several places. SPIR-V has no calls that keep pointers to a heap, and
 //! drivers put all code in place.
 
 use super::quick::Quick;
@@ -14,23 +14,7 @@ impl WarpHeap {
     #[cfg(not(target_arch = "nvptx64"))]
     #[inline(always)]
     pub(super) fn rest(self, group: Group, ask: Ask, quick: Quick) -> Answer {
-        self.rest_here(group, ask, quick)
-    }
-
-    #[inline(always)]
-    fn rest_here(self, group: Group, ask: Ask, quick: Quick) -> Answer {
-        let mut quick = quick;
-        if !quick.tried {
-            quick = self.quick(group, ask);
-        }
-        let mut answer = Answer {
-            granule: quick.granule,
-            code: 0,
-        };
-        if quick.serves {
-            answer = self.serve(group, ask, quick);
-        }
-        answer
+        self.serve(group, ask, quick)
     }
 }
 
@@ -103,7 +87,7 @@ mod called {
         };
         // SAFETY: the caller's promise.
         let group = unsafe { Group::of(LaneMask { lo: mask, hi: 0 }) };
-        let answer = heap.rest_here(group, ask, quick);
+        let answer = heap.serve(group, ask, quick);
         answer.granule as u64 | (answer.code as u64) << 32
     }
 }

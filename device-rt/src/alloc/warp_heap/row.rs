@@ -58,7 +58,8 @@ impl Row {
             index: select(slab, class.index, UNITS_ROW),
             tag: select(slab, tag_for(class.index), UNITS),
             granules: select(slab, class.granules, UNITS_GRANULES),
-            limit: most - least(count, most),
+            // One unit is enough for a block to begin in.
+            limit: most - select(slab, least(count, most), 1),
             most,
         }
     }

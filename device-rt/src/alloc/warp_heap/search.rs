@@ -1,9 +1,10 @@
-//! What requests do that the quick way did not serve: all lanes of the warp look for one class (or one
-//! larger block) at a time, each at another chunk or word.
+//! What requests do that the quick way did not serve: teams at their homes or where lanes look that have none, side by
+//! side; then all lanes of the warp for one class (or one larger block) at a time, each at another chunk or word.
 
 use super::class::Class;
 use super::quick::{LEAST_CELL, Quick, is_cell};
 use super::row::{Row, Want};
+use super::walk::Walk;
 use super::{Answer, Ask, Part, WarpHeap};
 use crate::arch::{self, Group};
 use crate::bits::{nth_lane, nth_set, take_from};
@@ -15,28 +16,24 @@ use warpheap_api::{AllocError, DevicePtr, HeapMemory, LaneMask, least, select};
 const ROUNDS_LOST: u32 = 16;
 
 impl WarpHeap {
-    /// Collective: serves the lanes that the quick way did not, from what the leaders of their teams have and by
-    /// looking for more; the others keep their granules.
+    /// Collective: serves the lanes of a group for which the quick way of a whole warp was not the right one, or found
+    /// nothing.
     #[inline(always)]
     pub(super) fn serve(self, group: Group, ask: Ask, quick: Quick) -> Answer {
         let lane = arch::lane();
-        // The lane's own number, but no compiler knows that. So what follows from it is computed again,
-        // and takes no registers from the quick way.
-        let ask = Ask {
-            granules: group.shuffle(ask.granules, lane),
-            ..ask
-        };
         let (slab, class) = self.class_of(ask);
         let (team, cut) = self.team(group, slab, class);
-        let granule = group.shuffle(quick.granule, lane);
-        let waits = granule == DevicePtr::NULL_GRANULE;
-        let run = self.is_run(ask);
         let count = least(team.count(), 32);
+        let leads = slab & team.leads();
         let mut part = Part::NONE;
-        if waits & slab & team.leads() & (quick.wanted != 0) {
-            let home = cut | is_cell(class, count);
-            self.put_back(class, count, home, quick.attempt, quick.wanted);
+        if leads & (quick.wanted != 0) {
+            let (_, word) = Self::whole_home(class);
+            self.put_back(word, count, quick.attempt, quick.wanted);
         }
+        if leads & !quick.tried & (cut | is_cell(class, count)) {
+            part = self.at_home(class, count);
+        }
+        let run = self.is_run(ask);
         let units = !slab & !run & ask.possible;
         let needed = select(slab, count, self.units_of(ask));
         let align = self.align_units(ask);
@@ -45,23 +42,28 @@ impl WarpHeap {
         if alike & (group.count() == arch::warp_width()) & (group.count() >= LEAST_CELL) {
             part = self.units_at_home(needed, align);
         }
-        if waits & ((slab & team.leads()) | units) & (part.mask == 0) {
+        if (leads | units) & (part.mask == 0) {
             let want = Want::new(needed, align, team.count());
-            part = self.look(Row::new(slab, class, needed), class, want);
+            let row = Row::new(slab, class, needed);
+            if slab {
+                part = self.look(row, class, want);
+            } else {
+                part = self.look_for_units(row, want);
+            }
         }
         group.barrier();
         let leader = select(slab, team.leader(), lane);
         let base = group.shuffle(part.base, leader);
         let mask = group.shuffle(part.mask, leader);
         let rank = select(slab, team.rank(), 0);
-        let served = waits & (rank < mask.count_ones());
+        let served = rank < mask.count_ones();
         let at = nth_set(mask, rank).wrapping_mul(select(slab, class.granules, 0));
         let unsupported = AllocError::Unsupported.code();
         let mut answer = Answer {
-            granule: select(served, base.wrapping_add(at), granule),
+            granule: select(served, base.wrapping_add(at), DevicePtr::NULL_GRANULE),
             code: select(ask.possible, 0, unsupported),
         };
-        let mut waits = waits & !served & ask.possible;
+        let mut waits = !served & ask.possible;
         let runs = waits & !slab & run;
         if group.any(runs) {
             let runs = group.ballot(runs);
@@ -115,9 +117,10 @@ impl WarpHeap {
     fn find_blocks(self, group: Group, class: Class, wanted: u32) -> Part {
         let row = Row::new(true, class, 1);
         let mut walk = self.walk(group, row);
+        walk.begin_near();
         let spread = group.broadcast(hash(thread::index()));
         let mut found = Part::NONE;
-        while (found.mask == 0) & walk.goes_on(self.geometry.chunks) {
+        while (found.mask == 0) & self.goes_on(group, row, &mut walk) {
             let picked = self.step(group, &mut walk, row, spread);
             if picked.chunk != u32::MAX {
                 if self.hold(group, picked.chunk, row.tag, wanted) {
@@ -132,6 +135,7 @@ impl WarpHeap {
         if found.mask == 0 {
             found.code = walk.code();
         }
+        self.end_search(group, row, &mut walk);
         found
     }
 
@@ -145,7 +149,8 @@ impl WarpHeap {
         group.barrier();
         let ended = group.broadcast(ended);
         let home = self.geometry.home(row.granules, 0);
-        Walk::new(select(ended == 0, home, ended.wrapping_sub(1)))
+        let start = select(ended == 0, home, ended.wrapping_sub(1));
+        Walk::new(start, self.geometry.chunks)
     }
 
     /// Collective: looks at the next chunks of a walk, one for each lane, and picks one, the same in all lanes:
@@ -156,7 +161,7 @@ impl WarpHeap {
     pub(super) fn step(self, group: Group, walk: &mut Walk, row: Row, choice: u32) -> Pick {
         let geometry = self.geometry;
         let at = walk.done + group.rank();
-        let inside = (at < geometry.chunks) & !walk.tried.contains(arch::lane());
+        let inside = (at < walk.length) & !walk.tried.contains(arch::lane());
         let chunk = geometry.wrapped(walk.start + select(inside, at, 0));
         let state = self.words.load(geometry.state_word(chunk));
         let suits = self.suits(state, row);
@@ -240,59 +245,4 @@ pub(super) struct Pick {
     pub chunk: u32,
     /// It is not of the row yet.
     pub opens: bool,
-}
-
-/// A walk over all chunks, twice before it says that there is nothing: a chunk may look full while others
-/// add to its count in vain.
-pub(super) struct Walk {
-    /// The chunk at which it began.
-    pub start: u32,
-    /// Chunks looked at in this round.
-    pub done: u32,
-    /// Lanes whose chunk was picked already.
-    tried: LaneMask,
-    /// [`DOUBT`](Self::DOUBT) and [`SECOND`](Self::SECOND): in a word, since predicates are few.
-    flags: u32,
-}
-
-impl Walk {
-    /// Something that was seen may be different now.
-    const DOUBT: u32 = 1;
-    /// It has begun again.
-    const SECOND: u32 = 2;
-
-    #[inline(always)]
-    pub fn new(start: u32) -> Self {
-        Walk {
-            start,
-            done: 0,
-            tried: LaneMask::EMPTY,
-            flags: 0,
-        }
-    }
-
-    /// Notes that something which was seen may be different now, if so.
-    #[inline(always)]
-    pub fn doubt(&mut self, so: bool) {
-        self.flags |= select(so, Self::DOUBT, 0);
-    }
-
-    /// Whether there is more to look at.
-    #[inline(always)]
-    pub fn goes_on(&mut self, chunks: u32) -> bool {
-        let again = (self.done >= chunks) & (self.flags & Self::SECOND == 0);
-        self.flags = select(again, Self::SECOND, self.flags);
-        self.done = select(again, 0, self.done);
-        self.done < chunks
-    }
-
-    /// Why it found nothing.
-    #[inline(always)]
-    pub fn code(&self) -> u32 {
-        select(
-            self.flags & Self::DOUBT != 0,
-            AllocError::Contended.code(),
-            AllocError::Exhausted.code(),
-        )
-    }
 }
