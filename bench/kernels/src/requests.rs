@@ -1,7 +1,8 @@
 //! One request per lane, each lane keeping the handle of its block in a slice.
 //!
 //! Sizes are arguments and not constants: what an allocator computes from a size counts. Kernels that do
-//! nothing else are compiled for the number of registers that their allocator likes best.
+//! nothing else are compiled for the number of registers that their allocator likes best, but for those in which lanes ask
+//! for different sizes: that is the number for the quick way, which these do not take.
 
 use crate::mix::Mix;
 use warpheap_rt::device::*;
@@ -60,7 +61,7 @@ pub fn free_warp<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], size: 
 }
 
 /// Like [`malloc`], each lane the size of its request of `mix`.
-#[kernel(allocators = all, max_registers = lean)]
+#[kernel(allocators = all)]
 pub fn malloc_mixed<A: DeviceAlloc>(
     heap: Heap<A>,
     blocks: &mut [DevicePtr<u8>],
@@ -86,7 +87,7 @@ pub fn free_mixed<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], mix: 
 }
 
 /// Like [`malloc_mixed`], the lanes of a warp together.
-#[kernel(allocators = all, max_registers = lean)]
+#[kernel(allocators = all)]
 pub fn malloc_mixed_warp<A: DeviceAlloc>(
     heap: Heap<A>,
     blocks: &mut [DevicePtr<u8>],
