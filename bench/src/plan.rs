@@ -37,6 +37,8 @@ pub enum Work {
         size: u32,
         /// The size that the heap is filled with afterwards.
         then: u32,
+        /// Lanes that ask the full heap.
+        asking: u32,
     },
     /// Where `n` blocks lie.
     Range {
@@ -249,7 +251,11 @@ impl Planner<'_> {
             Scenario::S6 => {
                 for size in self.sizes(scenario) {
                     let then = if size < 1024 { 4096 } else { 64 };
-                    let work = Work::Utilisation { size, then };
+                    let work = Work::Utilisation {
+                        size,
+                        then,
+                        asking: n,
+                    };
                     self.push_in(scenario, size.to_string(), work, defaults.full_pool);
                 }
             }

@@ -79,6 +79,8 @@ impl Metric {
     pub const UTILISATION: &str = "utilisation";
     /// The same after everything was freed, with another size.
     pub const REUSED: &str = "reused";
+    /// Time of a kernel whose lanes all ask a full heap in vain.
+    pub const REFUSED: &str = "refused";
     /// Bytes of the pool that are tied to what was handed out, over the bytes asked for.
     pub const FOOTPRINT: &str = "footprint";
     /// From the lowest to the highest byte over the bytes asked for.

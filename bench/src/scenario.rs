@@ -208,7 +208,7 @@ impl Scenario {
                 "S6",
                 "utilisation until the first failure",
                 Axis::Size,
-                "One size until a lane fails: bytes handed out over bytes of the pool; then all is freed and the pool is filled with another size.",
+                "One size until a lane fails: bytes handed out over bytes of the pool, and the time of a launch whose lanes all ask the full heap in vain; then all is freed and the pool is filled with another size.",
             ),
             Scenario::S7 => about(
                 "S7",

@@ -136,6 +136,7 @@ fn said_what_is_so(row: &Row, frees: bool) {
             let used = value(row, Metric::UTILISATION);
             assert!(used > 0.5 && used < 1.0, "{row:?}");
             assert_eq!(row.metric(Metric::REUSED).is_some(), frees, "{row:?}");
+            assert!(value(row, Metric::REFUSED) > 0.0, "{row:?}");
         }
         Scenario::S7 => assert!(value(row, Metric::RANGE) >= 1.0, "{row:?}"),
         Scenario::S8 => assert!(value(row, Metric::FORMAT) > 0.0, "{row:?}"),

@@ -237,8 +237,12 @@ fn churn_that_overlaps_is_caught_by_whole_contents_and_by_ends() {
 
 #[test]
 fn a_heap_that_gives_more_than_it_has_is_caught() {
-    let (size, then) = (64, 1024);
-    let row = row(Scenario::S6, Work::Utilisation { size, then }, LARGE);
+    let work = Work::Utilisation {
+        size: 64,
+        then: 1024,
+        asking: 256,
+    };
+    let row = row(Scenario::S6, work, LARGE);
     assert!(!row.right && row.status.contains("overwritten"), "{row:?}");
 }
 

@@ -88,7 +88,7 @@ pub fn measure<A: Measured>(
             rounds,
             step,
         } => churn::measure(bench, mix, lanes, rounds, step),
-        Work::Utilisation { size, then } => utilisation::measure(bench, size, then),
+        Work::Utilisation { size, then, asking } => utilisation::measure(bench, size, then, asking),
         Work::Range { size, n } => range::measure(bench, size, n),
         Work::StartUp => startup::measure(bench),
         Work::Latency { size, n } => latency::measure(bench, size, n),

@@ -1,8 +1,9 @@
-//! S6: one size until a lane fails, then another size in what was freed.
+//! S6: one size until a lane fails, how long it takes to be told so, then another size in what was freed.
 
 use super::refusal::Refusal;
 use super::{Bench, Measured};
 use crate::contents;
+use crate::lab::spread;
 use crate::row::{Metric, Row, Unit};
 use crate::stats::Spread;
 use std::time::Duration;
@@ -22,6 +23,9 @@ const STEP: u64 = 64;
 /// A heap that is not full after so much time on the device is left at that.
 const LONG: Duration = Duration::from_secs(30);
 
+/// Launches that ask a full heap.
+const REFUSALS: usize = 5;
+
 /// The blocks that filled a heap.
 struct Filled {
     handles: RawBuffer,
@@ -39,6 +43,7 @@ pub(super) fn measure<A: Measured>(
     mut bench: Bench<'_, A>,
     size: u32,
     then: u32,
+    asking: u32,
 ) -> Result<Row, DeviceError> {
     let mut row = bench.row();
     bench.pool.reset()?;
@@ -62,6 +67,9 @@ pub(super) fn measure<A: Measured>(
         let used = filled.served as f64 * f64::from(size) / bench.pool.bytes() as f64;
         let used = Metric::new(name, Unit::Ratio, Spread::exactly(used)).more_is_better();
         row.metrics.push(used);
+        if name == Metric::UTILISATION {
+            row.metrics.extend(refused(&mut bench, size, asking)?);
+        }
         if !A::CAPS.frees {
             row.status = "does not free".to_string();
             break;
@@ -101,6 +109,41 @@ fn fill<A: Measured>(bench: &Bench<'_, A>, size: u32) -> Result<Filled, DeviceEr
         }
     }
     Ok(filled)
+}
+
+/// How long a launch takes whose `lanes` all ask a full heap in vain.
+fn refused<A: Measured>(
+    bench: &mut Bench<'_, A>,
+    size: u32,
+    lanes: u32,
+) -> Result<Option<Metric>, DeviceError> {
+    let device = bench.lab.device();
+    // What the launch that ended the filling left goes to the first one here.
+    let last = Blocks::uninit(device, lanes as usize)?;
+    let none = Blocks::uninit(device, lanes as usize)?;
+    device.run_all(&[bench.malloc(&last, Mix::one(size))])?;
+    let launch = bench.malloc(&none, Mix::one(size));
+    let mut times = Vec::new();
+    let mut spent = Duration::ZERO;
+    while times.len() < REFUSALS && spent < LONG {
+        let reports = device.run_all(std::slice::from_ref(&launch))?;
+        let failed = reports[0].failure(launch.entry()).map(|all| all.lanes);
+        // Blocks that were found after all would be lost: this was no full heap.
+        if failed != Some(lanes) {
+            times.clear();
+            if A::CAPS.frees {
+                device.run_all(&[bench.free(&none, Mix::one(size))])?;
+            }
+            break;
+        }
+        spent += reports[0].device_time;
+        times.push(reports[0].device_time);
+    }
+    if A::CAPS.frees {
+        device.run_all(&[bench.free(&last, Mix::one(size))])?;
+    }
+    let time = || Metric::new(Metric::REFUSED, Unit::Millis, spread(&times));
+    Ok((!times.is_empty()).then(time))
 }
 
 /// Frees all of them.
