@@ -406,7 +406,9 @@ fn what_is_left_is_found_by_lanes_that_search_together() {
             let full = heap.taken().len();
             let there = heap.taken();
             let free_slots: Vec<_> = (0..2048).filter(|slot| !there.contains(slot)).collect();
-            let asks: Vec<_> = (0..lanes).map(|i| vec![malloc(free_slots[i], size)]).collect();
+            let asks: Vec<_> = (0..lanes)
+                .map(|i| vec![malloc(free_slots[i], size)])
+                .collect();
             heap.run(&asks, Failures::Any);
             assert_eq!(heap.taken().len(), full + left, "seed {seed}");
         }
