@@ -100,12 +100,11 @@ impl WarpHeap {
         while (part.mask == 0) & (tries < TRIES) {
             let seed = hash(thread::index() ^ tries << 28);
             let seeds = [seed, hash(seed), hash(seed ^ 1), hash(seed ^ 2)];
-            let entry;
-            if tries == 0 {
-                entry = words.glance(current);
+            let entry = if tries == 0 {
+                words.glance(current)
             } else {
-                entry = words.load(current);
-            }
+                words.load(current)
+            };
             // Another one than before: somebody found room there.
             let here = (entry != 0) & ((entry != seen) | room) & (tries < TRIES_HERE);
             let mut window = 0;
