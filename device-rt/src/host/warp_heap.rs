@@ -67,7 +67,7 @@ impl HostAlloc for WarpHeap {
             chunks = chunks.saturating_sub(needed - room);
         }
         // A shorter directory may have made more room than was missing.
-        while chunks > 0 && first_chunk(chunks as u32 + 1, shift) + chunks < room {
+        while first_chunk(chunks as u32 + 1, shift) + chunks < room {
             chunks += 1;
         }
         if chunks == 0 {

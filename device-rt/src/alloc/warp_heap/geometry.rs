@@ -3,8 +3,9 @@
 //! | words | what |
 //! |---|---|
 //! | header | |
-//! | windows | for each row, in a sector of its own: how many chunks of the row are looked at; where the last search ended, plus one; and what searches share, `lap` |
+//! | windows | for each row, in a sector of its own: how many chunks of the row are looked at; where the last search ended, plus one; and of what searches share, `lap`, the segments handed out and the doubts |
 //! | currents | for each row: chunks that warps use now, plus one; 0: none yet |
+//! | laps | for each row: segments that searches looked at in the laps that are under way |
 //! | directory | for each row: the chunk at a place of the row, plus one; 0: the one that follows from the place |
 //! | entries | per chunk: its state, in a sector of its own, and a bit per granule, set for a block that is taken. In a chunk of units the first word has the units |
 //! | chunks | |
@@ -54,6 +55,12 @@ pub(crate) const CHUNK_SHIFTS: core::ops::RangeInclusive<u32> = 8..=14;
 const LEAST_CURRENTS: u32 = 4;
 const MOST_CURRENTS: u32 = 128;
 
+/// Least and greatest number of laps of a row that can be under way, two to these powers.
+const LEAST_LAPS: u32 = 2;
+const MOST_LAPS: u32 = 6;
+/// One lap for two to this power slots, as long as it is one of these numbers; none for so few.
+const SLOTS_FOR_A_LAP: u32 = 5;
+
 /// The places of everything in a heap of so many chunks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tables {
@@ -71,7 +78,8 @@ impl Tables {
             MOST_CURRENTS,
             select(slots / 8 < LEAST_CURRENTS, LEAST_CURRENTS, slots / 8),
         );
-        let directory = CURRENTS_WORD + ROWS * currents;
+        let laps = select(slots >> SLOTS_FOR_A_LAP <= 1, 0, 1 << laps_shift(slots));
+        let directory = CURRENTS_WORD + ROWS * (currents + laps);
         // Whole sectors, so that each entry begins one.
         let entries = (directory + ROWS * slots).next_multiple_of(8);
         Tables {
@@ -82,6 +90,14 @@ impl Tables {
             end: entries + chunks * entry_words(chunk_shift),
         }
     }
+}
+
+/// Two to this power laps of a row can be under way at a time, in a heap of so many slots.
+#[inline(always)]
+const fn laps_shift(slots: u32) -> u32 {
+    let shift = slots.trailing_zeros();
+    let shift = shift - least(shift, SLOTS_FOR_A_LAP);
+    least(MOST_LAPS, select(shift < LEAST_LAPS, LEAST_LAPS, shift))
 }
 
 /// Words of a chunk's entry.
@@ -209,16 +225,25 @@ impl Geometry {
         self.window_word(row) + 2
     }
 
-    /// The word that counts segments that were looked at in laps that are equal to this one modulo 4.
-    #[inline(always)]
-    pub const fn looked_word(self, row: u32, lap: u32) -> usize {
-        self.window_word(row) + 3 + (lap & 3) as usize
-    }
-
     /// The word that counts segments of which somebody cannot say that nothing is left.
     #[inline(always)]
     pub const fn doubts_word(self, row: u32) -> usize {
-        self.window_word(row) + 7
+        self.window_word(row) + 3
+    }
+
+    /// Two to this power laps of a row can be under way at a time.
+    #[inline(always)]
+    pub const fn laps_shift(self) -> u32 {
+        laps_shift(self.slots)
+    }
+
+    /// The word that counts segments that were looked at in laps that are equal to this one modulo two to the power of
+    /// [`laps_shift`](Self::laps_shift).
+    #[inline(always)]
+    pub const fn looked_word(self, row: u32, lap: u32) -> usize {
+        let shift = self.laps_shift();
+        let laps = CURRENTS_WORD + ROWS * self.currents;
+        (laps + (row << shift) + (lap & ((1 << shift) - 1))) as usize
     }
 
     /// The word with the chunk, plus one, that a warp with this number uses for a row now.

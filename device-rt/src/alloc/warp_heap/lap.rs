@@ -6,13 +6,13 @@
 //! other until a whole lap was looked at that began after the warp came. If nobody found anything meanwhile, there is
 //! nothing for it either.
 //!
-//! Nobody waits: a warp always has a segment of its own to look at, and goes on alone where others do not help, or where
-//! somebody found room, or what may become room.
+//! Nobody waits: a warp always has a segment of its own to look at. Where somebody found room meanwhile, or what may
+//! become room, it waits for another lap; where that goes on, or others do not help, it goes on alone.
 //!
 //! | word of the row | what |
 //! |---|---|
 //! | given | segments handed out; a lap is a power of two of them |
-//! | looked, four | segments looked at, in laps that are equal modulo 4 |
+//! | looked, 4 to 64 | segments looked at, in laps that are equal modulo 4 to 64: as many as can be under way |
 //! | doubts | segments of which somebody cannot say that nothing is left |
 
 use super::WarpHeap;
@@ -24,10 +24,10 @@ use warpheap_api::{HeapMemory, least, select};
 /// Two to this power chunks are a segment.
 const SEGMENT_SHIFT: u32 = 5;
 
-/// Two to this power segments are a lap, at least: more than there are warps at a time, so that none is two laps behind.
-/// A small pool is looked at more than once in a lap. In the emulator laps are short, so that warps meet in them.
+/// Two to this power segments are a lap, at least, so that all laps that are under way have segments for all warps that
+/// run at a time. A small pool is looked at more than once in a lap. In the emulator laps are short, so that warps meet.
 const LAP_SHIFT: u32 = if cfg!(any(target_arch = "nvptx64", target_arch = "spirv")) {
-    14
+    8
 } else {
     3
 };
@@ -42,13 +42,14 @@ const FEW: u32 = if cfg!(any(target_arch = "nvptx64", target_arch = "spirv")) {
 /// After so many segments a warp goes on alone, unless others look at so many times as many.
 const HELPERS: u32 = 16;
 
-/// The words of looked count a quarter of the segments that were handed out, so they wrap here.
-const QUARTER: u32 = 1 << 30;
+/// Laps that a warp waits for before it goes on alone.
+const LAPS: u32 = 8;
 
 /// What a warp knows of the lap that it waits for.
 const OPEN: u32 = 0;
 const CLEAN: u32 = 1;
 const DOUBTFUL: u32 = 2;
+const ALONE: u32 = 3;
 
 impl WarpHeap {
     /// Collective: whether a search for blocks of a row has more chunks to look at.
@@ -60,10 +61,11 @@ impl WarpHeap {
             if walk.phase == Phase::Laps {
                 verdict = self.end_segment(group, row, walk);
             } else if self.geometry.places() >> SEGMENT_SHIFT <= FEW {
-                verdict = DOUBTFUL;
+                verdict = ALONE;
             }
-            if verdict == OPEN {
-                self.begin_segment(group, row, walk);
+            let again = (verdict == DOUBTFUL) & (walk.laps < LAPS);
+            if again | (verdict == OPEN) {
+                self.begin_segment(group, row, walk, again | (walk.phase == Phase::Near));
             } else {
                 // Segments may begin behind the last chunk: places are a power of two.
                 let start = self.geometry.wrapped(walk.start);
@@ -90,9 +92,9 @@ impl WarpHeap {
         select(all > LAP_SHIFT, all, LAP_SHIFT)
     }
 
-    /// Collective: takes the next segment.
+    /// Collective: takes the next segment; `first`: the first of those before the lap that the warp waits for.
     #[inline(always)]
-    fn begin_segment(self, group: Group, row: Row, walk: &mut Walk) {
+    fn begin_segment(self, group: Group, row: Row, walk: &mut Walk, first: bool) {
         let (words, geometry) = (self.words, self.geometry);
         let (mut given, mut doubts) = (0, 0);
         let leads = group.leads();
@@ -109,10 +111,10 @@ impl WarpHeap {
         let doubts = group.broadcast(doubts);
         let start = (given << SEGMENT_SHIFT) & (geometry.places() - 1);
         let left = geometry.chunks - least(start, geometry.chunks);
-        let first = walk.phase == Phase::Near;
         walk.begin(Phase::Laps, start, least(left, 1 << SEGMENT_SHIFT));
         walk.segment = given;
-        walk.segments += 1;
+        walk.segments = select(first, 1, walk.segments + 1);
+        walk.laps += first as u32;
         walk.first = select(first, given, walk.first);
         walk.doubts_before = select(first, doubts, walk.doubts_before);
     }
@@ -136,14 +138,17 @@ impl WarpHeap {
             words.acquire();
             let doubts = words.load(geometry.doubts_word(row.index));
             let given = words.load(geometry.given_word(row.index));
-            let all = ((lap >> 2) + 1) << shift;
-            let complete = looked.wrapping_sub(all) % QUARTER < QUARTER / 2;
-            // Of a lap four later none was counted with it.
+            let laps = geometry.laps_shift();
+            let all = ((lap >> laps) + 1) << shift;
+            // Such a word counts that part of the segments that were handed out, and wraps when they do.
+            let complete = looked.wrapping_sub(all) << laps < 1 << 31;
+            // Of the lap that is counted in the same word next none was handed out.
             let since = given.wrapping_sub(walk.first);
-            let alone = (since >> shift > 3)
+            let alone = (since >> shift >= 1 << laps)
                 | ((walk.segments >= HELPERS) & (since < walk.segments * HELPERS));
             verdict = select(complete, CLEAN, verdict);
-            verdict = select(alone | (doubts != walk.doubts_before), DOUBTFUL, verdict);
+            verdict = select(doubts != walk.doubts_before, DOUBTFUL, verdict);
+            verdict = select(alone, ALONE, verdict);
         }
         group.barrier();
         group.broadcast(verdict)

@@ -110,7 +110,7 @@ impl WarpHeap {
             let mut window = 0;
             let mut chunks = [entry.wrapping_sub(1); 4];
             if !here {
-                window = words.load(window_word);
+                window = words.glance(window_word);
                 if window != 0 {
                     // The last one among the newest quarter. They are on the way together.
                     chunks = [

@@ -54,7 +54,7 @@ pub(crate) use state::{
 };
 
 use super::fail;
-use crate::arch::{Group, Words};
+use crate::arch::{self, Group, Words};
 use quick::Quick;
 use warpheap_api::{
     AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, Layout, layout, select,
@@ -169,7 +169,8 @@ unsafe impl DeviceAlloc for WarpHeap {
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let ask = Ask::new(layout);
         let group = Group::here();
-        let quick = if group.is_full() {
+        // Also where masks cost nothing: otherwise whole warps would go through all that `rest` stands for.
+        let quick = if group.count() == arch::warp_width() {
             self.quick_whole(group.full(), ask)
         } else {
             Quick::UNTRIED

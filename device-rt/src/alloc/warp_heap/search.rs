@@ -4,13 +4,20 @@
 use super::class::Class;
 use super::quick::{LEAST_CELL, Quick, is_cell};
 use super::row::{Row, Want};
-use super::walk::Walk;
+use super::walk::{Phase, Walk};
 use super::{Answer, Ask, Part, WarpHeap};
 use crate::arch::{self, Group};
 use crate::bits::{nth_lane, nth_set, take_from};
 use crate::sync::hash;
 use crate::thread;
 use warpheap_api::{AllocError, DevicePtr, HeapMemory, LaneMask, least, select};
+
+/// Looks at chunks of which it cannot be said whether they have room. In the emulator there are few steps between.
+const LOOKS: u32 = if cfg!(any(target_arch = "nvptx64", target_arch = "spirv")) {
+    64
+} else {
+    2
+};
 
 /// Rounds in which a warp may lose all that it reached for to others before it gives up.
 const ROUNDS_LOST: u32 = 16;
@@ -101,7 +108,9 @@ impl WarpHeap {
             let fails = (found.mask == 0) & (!contended | (lost > ROUNDS_LOST));
             let rank = alike.rank(lane);
             let served = mine & (rank < found.mask.count_ones());
-            let failed = mine & fails;
+            // A search that found nothing for a lane found nothing for those that ask for the same.
+            let same = waits & (ask.granules == granules) & (ask.align == align);
+            let failed = (mine | same) & fails;
             let at = nth_set(found.mask, rank).wrapping_mul(found.stride);
             answer.granule = select(served, found.base.wrapping_add(at), answer.granule);
             answer.code = select(failed, found.code, answer.code);
@@ -163,8 +172,21 @@ impl WarpHeap {
         let at = walk.done + group.rank();
         let inside = (at < walk.length) & !walk.tried.contains(arch::lane());
         let chunk = geometry.wrapped(walk.start + select(inside, at, 0));
-        let state = self.words.load(geometry.state_word(chunk));
-        let suits = self.suits(state, row);
+        let word = geometry.state_word(chunk);
+        let mut suits = self.suits(self.words.load(word), row);
+        // Whole warps add to their homes before they look, so that full chunks often count too many for a moment. What
+        // would leave doubt is looked at again, as long as there is nothing else.
+        let mut looks = select(walk.phase == Phase::Near, LOOKS, 1);
+        while (looks < LOOKS)
+            & group.any(inside & suits.unsettled)
+            & !group.any(inside & (suits.has_room | suits.free | suits.idle))
+        {
+            // Only they look again: there is always one of many that is not settled.
+            if suits.unsettled {
+                suits = self.suits(self.words.load(word), row);
+            }
+            looks += 1;
+        }
         let roomy = group.ballot(inside & suits.has_room);
         let free = group.ballot(inside & suits.free);
         let idle = group.ballot(inside & suits.idle);

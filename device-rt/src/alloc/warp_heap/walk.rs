@@ -13,8 +13,7 @@ pub(super) enum Phase {
     Near,
     /// Segments of laps that warps share.
     Laps,
-    /// All chunks, twice before it says that there is nothing: a chunk may look full while others add to its count in
-    /// vain.
+    /// All chunks.
     Whole,
 }
 
@@ -30,13 +29,15 @@ pub(super) struct Walk {
     pub tried: LaneMask,
     /// What it goes over.
     pub phase: Phase,
-    /// The segment of a lap that it goes over, and how many it went over.
+    /// Laps that it waited for.
+    pub laps: u32,
+    /// The segment of a lap that it goes over, and how many it went over before the lap that it waits for.
     pub segment: u32,
     pub segments: u32,
     /// The first of them, and how many doubts there were before it.
     pub first: u32,
     pub doubts_before: u32,
-    /// [`DOUBT`](Self::DOUBT) and [`SECOND`](Self::SECOND): in a word, since predicates are few.
+    /// [`DOUBT`](Self::DOUBT), [`SECOND`](Self::SECOND) and [`TWICE`](Self::TWICE): in a word, since predicates are few.
     flags: u32,
 }
 
@@ -45,8 +46,10 @@ impl Walk {
     const DOUBT: u32 = 1;
     /// It has begun again.
     const SECOND: u32 = 2;
+    /// It begins again even if nothing is in doubt.
+    const TWICE: u32 = 4;
 
-    /// Over all chunks.
+    /// Over all chunks, twice before there is nothing: what others reach for in vain may look taken.
     #[inline(always)]
     pub fn new(start: u32, chunks: u32) -> Self {
         Walk {
@@ -55,11 +58,12 @@ impl Walk {
             done: 0,
             tried: LaneMask::EMPTY,
             phase: Phase::Whole,
+            laps: 0,
             segment: 0,
             segments: 0,
             first: 0,
             doubts_before: 0,
-            flags: 0,
+            flags: Self::TWICE,
         }
     }
 
@@ -70,7 +74,7 @@ impl Walk {
         self.length = least(self.length, NEAR);
     }
 
-    /// Over these chunks next, with nothing known of them.
+    /// Over these chunks next, with nothing known of them; all chunks a second time only if something was in doubt.
     #[inline(always)]
     pub fn begin(&mut self, phase: Phase, start: u32, length: u32) {
         self.phase = phase;
@@ -90,7 +94,9 @@ impl Walk {
     /// Whether there is more to look at, in a walk over all chunks.
     #[inline(always)]
     pub fn goes_on(&mut self) -> bool {
-        let again = (self.done >= self.length) & (self.flags & Self::SECOND == 0);
+        let again = (self.done >= self.length)
+            & (self.flags & Self::SECOND == 0)
+            & (self.flags & (Self::DOUBT | Self::TWICE) != 0);
         self.flags = select(again, Self::SECOND, self.flags);
         self.done = select(again, 0, self.done);
         self.done < self.length

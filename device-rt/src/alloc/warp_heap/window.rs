@@ -5,8 +5,9 @@
 //! none has room a chunk is opened, at a place behind the window that is the same for many warps, so that a launch opens
 //! as many as it fills and not one for each warp. Where the window no longer has chunks of the class it shrinks.
 //!
-//! All of this says only where to look. What is written here may be old, or overwritten by somebody else, and
-//! nothing is lost: what decides are a chunk's state and bits. Who looks are `look` and `look_units`.
+//! All of this says only where to look, so it is read as near as there is a copy. What is written here may be old, or
+//! overwritten by somebody else, and nothing is lost: what decides are a chunk's state and bits. Who looks are `look` and
+//! `look_units`.
 
 use super::WarpHeap;
 use super::row::{Row, Want};
@@ -81,7 +82,7 @@ impl WarpHeap {
     pub(super) fn chunk_at(self, row: Row, place: u32) -> u32 {
         let entry = self
             .words
-            .load(self.geometry.directory_word(row.index, place));
+            .glance(self.geometry.directory_word(row.index, place));
         let home = self.geometry.home(row.granules, place);
         select(entry == 0, home, entry.wrapping_sub(1))
     }
