@@ -49,7 +49,8 @@ pub struct HostConfig {
     pub max_block_dim: u32,
     /// Emulated multiprocessors, at least 1: what `processor()` tells a lane apart by. Default 16.
     pub processors: u32,
-    /// Bytes of a lane's stack, at least 16 KiB. Default 256 KiB; only what is touched costs memory.
+    /// Bytes of a lane's stack, at least 16 KiB. Default 1 MiB, since kernels that are not optimised keep every value
+    /// there; only what is touched costs memory.
     pub stack_bytes: usize,
 }
 
@@ -67,7 +68,7 @@ impl Default for HostConfig {
             watchdog: Duration::from_secs(60),
             max_block_dim: 1024,
             processors: 16,
-            stack_bytes: 256 << 10,
+            stack_bytes: 1 << 20,
         }
     }
 }

@@ -387,7 +387,7 @@ fn what_whole_warps_reach_for_in_vain_goes_back_where_it_was() {
 /// All lanes of a launch ask for more than there is: what is free is found by some of them, and the others hear that
 /// nothing is left, whoever it was that looked.
 #[test]
-fn what_is_left_is_found_by_lanes_that_search_together() {
+fn what_is_left_is_found_by_lanes_that_search_together_in_explored_schedules() {
     for seed in 0..30 {
         let width = [1, 4, 32][seed % 3];
         let site = Site::explored(width, seed as u64);

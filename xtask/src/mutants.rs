@@ -123,7 +123,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
         .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// All programs: each allocator at each width, and the explored tests of the containers and of arenas.
+/// All programs: each allocator at each width, and the explored tests of the containers, of arenas and of WarpHeap.
 fn killers(schedules: u32) -> Result<Vec<Killer>> {
     let build = |what: &[&str], tests| -> Result<_> {
         let mut cargo = workspace::cargo();
@@ -161,7 +161,7 @@ fn killers(schedules: u32) -> Result<Vec<Killer>> {
     }
     for (package, which) in [
         ("warpheap-container-tests", &["--tests"][..]),
-        ("warpheap-tests", &["--test", "fdg"]),
+        ("warpheap-tests", &["--test", "fdg", "--test", "warp_heap"]),
     ] {
         let tests = [&["test", "--no-run", "-p", package], which].concat();
         for test in build(&tests, true)? {
@@ -233,7 +233,7 @@ fn table(lines: &str, schedules: u32) -> String {
          Made by `cargo xtask mutants`. Each place in device code that orders accesses was left out by itself, and explored\n\
          schedules in [the emulator's model of memory](ordering.md) were run until one failed: those of every allocator that\n\
          reaches the place, {schedules} at each of the widths 4, 32 and 1, and the explored tests and histories of the containers\n\
-         and of arenas.\n\
+         and of arenas, and those of WarpHeap alone.\n\
          The last column says how many schedules that took. What nobody misses is [argued for](unmissed.md).\n\n\
          | place | missed by | as | after |\n|---|---|---|---|\n{lines}"
     )

@@ -48,7 +48,7 @@ fn one_schedule<A: Subject>(site: Site, width: u32, seed: u64) {
         1 => least::<A>() + (dice.random_range(0..16 << 10) & !15),
         _ => tight::<A>(),
     };
-    match seed % 4 {
+    match seed % 5 {
         0 => {
             let pool = site.device.reserve::<A>(bytes).expect("a heap");
             hand_over(&site, &pool, lanes as u32, 3, seed as u32);
@@ -66,6 +66,11 @@ fn one_schedule<A: Subject>(site: Site, width: u32, seed: u64) {
             let mut heap = TestHeap::<A>::new(&site, bytes, lanes * EACH);
             churn(&mut heap, &mut dice, lanes, width * warps);
         }
+        3 => {
+            let lanes = (width * warps) as usize;
+            let mut heap = TestHeap::<A>::new(&site, bytes, lanes * EACH);
+            flood(&mut heap, &mut dice, lanes);
+        }
         _ => {
             let mut heap = TestHeap::<A>::new(&site, bytes, lanes);
             alternate(&mut heap, &mut dice, lanes, width * warps);
@@ -73,7 +78,7 @@ fn one_schedule<A: Subject>(site: Site, width: u32, seed: u64) {
     }
 }
 
-/// Slots of each lane in [`churn`].
+/// Slots of each lane in [`churn`] and [`flood`].
 const EACH: usize = 3;
 
 /// Two launches, then all is freed.
@@ -116,6 +121,20 @@ fn alternate<A: Subject>(
         for _ in 0..5 {
             ops.push(op(MALLOC, lane, sizes[dice.random_range(0..2)], 16));
             ops.push(free(lane));
+        }
+        ops
+    });
+}
+
+/// Lanes of whole warps ask for the same small size; some of them free one and ask again.
+fn flood<A: Subject>(heap: &mut TestHeap<'_, A>, dice: &mut SmallRng, lanes: usize) {
+    heap.block_dim = some_block_dim(heap, dice, lanes as u32);
+    let size = 16 << dice.random_range(0..3);
+    run_twice(heap, lanes, |lane| {
+        let slots = lane * EACH..(lane + 1) * EACH;
+        let mut ops: Vec<Op> = slots.map(|slot| op(MALLOC, slot, size, 16)).collect();
+        if dice.random() {
+            ops.extend([free(lane * EACH), op(MALLOC, lane * EACH, size, 16)]);
         }
         ops
     });
