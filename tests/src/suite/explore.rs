@@ -51,7 +51,9 @@ fn one_schedule<A: Subject>(site: Site, width: u32, seed: u64) {
     match seed % 5 {
         0 => {
             let pool = site.device.reserve::<A>(bytes).expect("a heap");
-            hand_over(&site, &pool, lanes as u32, 3, seed as u32);
+            // Of one size, too: whole warps ask for that in another way.
+            let range = [300, 0][dice.random_range(0..2)];
+            hand_over(&site, &pool, lanes as u32, 3, seed as u32, range);
         }
         1 => {
             let pool = site.device.reserve::<A>(bytes).expect("a heap");

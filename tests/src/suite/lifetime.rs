@@ -62,7 +62,7 @@ pub fn handed_over<A: Subject>(site: &Site) {
     let lanes = site.many_lanes() as u32;
     let bytes = roomy::<A>(2 * lanes as usize);
     let pool = site.device.reserve::<A>(bytes).expect("the heap is made");
-    let failed = hand_over(site, &pool, lanes, 12, 0x1234);
+    let failed = hand_over(site, &pool, lanes, 12, 0x1234, 300);
     let causes = pool.stats().expect("stats").failures;
     assert_eq!(
         failed, 0,
@@ -78,6 +78,7 @@ pub fn hand_over<A: Subject>(
     lanes: u32,
     rounds: u32,
     seed: u32,
+    range: u32,
 ) -> u32 {
     let device = &site.device;
     let boxes_number = (lanes / 8).max(3);
@@ -89,7 +90,7 @@ pub fn hand_over<A: Subject>(
     };
     let plan = Plan {
         least: 16,
-        range: 300,
+        range,
         seed,
     };
     let kernels = &site.kernels;
