@@ -273,3 +273,18 @@ fn what_lanes_return_is_in_the_report() {
         other => panic!("one lane failed: {other:?}"),
     }
 }
+
+/// Keeps half a MiB on its stack, as a large kernel does that is not optimised.
+unsafe fn keep_much(args: &ArgBlock) {
+    let mut kept = [0u32; 128 << 10];
+    std::hint::black_box(&mut kept)[lane::index() as usize] = 1;
+    words(args, 0)[lane::index() as usize].store(kept[lane::index() as usize]);
+}
+
+#[test]
+fn kernels_that_are_not_optimised_find_room_on_their_stacks() {
+    let device = running(32);
+    let out = DeviceVec::<u32>::zeroed(&device, 64).expect("room");
+    launch(&device, "keep_much", keep_much, (2, 32), args([out.arg()])).expect("it works");
+    assert_eq!(out.to_vec().expect("readable"), [1; 64]);
+}
