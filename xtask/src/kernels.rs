@@ -4,6 +4,7 @@
 //! goes with the hash of the sources that it was made from, so that a stale one is noticed.
 
 mod images;
+mod profiles;
 
 use crate::error::{Result, message};
 use crate::workspace;
@@ -37,9 +38,10 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// When a kernel does not compile; with `--check` when prebuilt code is missing, stale, damaged or
+/// When cargo's configuration has profiles; when a kernel does not compile; with `--check` when prebuilt code is missing, stale, damaged or
 /// other than what the toolchain makes of the sources.
 pub fn run(args: &Args) -> Result {
+    profiles::refuse(workspace::root(), profiles::cargo_home())?;
     let folder = workspace::root().join("prebuilt");
     let all = device_crates(&workspace::metadata()?)?;
     let chosen = choose(&all, &args.images)?;
