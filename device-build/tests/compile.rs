@@ -83,14 +83,20 @@ fn device_crate(temp: &TempDir, name: &str, source: &str) -> DeviceCrate {
     );
     fs::write(dir.join("Cargo.toml"), manifest).expect("manifest");
     fs::write(dir.join("src/lib.rs"), source).expect("source");
-    // One folder for all tests and runs, so that `core` is compiled once.
     DeviceCrate::read(&dir)
         .expect("crate")
         .with_target_dir(shared_target())
 }
 
+/// Where build scripts and `cargo xtask kernels` compile images, so that `core` is compiled once for them and for all tests.
 fn shared_target() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("device")
+    target().join("device")
+}
+
+/// The target folder of the workspace.
+fn target() -> &'static Path {
+    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    temporary.parent().expect("it lies in the target folder")
 }
 
 #[test]
@@ -188,22 +194,26 @@ fn spirv_is_the_same_wherever_it_is_compiled() {
     assert!(compiled[0].windows(6).any(|bytes| bytes == b"twice\0"));
 }
 
-/// What a workspace may ask for so that its own tests compile fast.
-const PROFILES: &str = "[profile.release]\nopt-level = 1\noverflow-checks = true\n\
-    [profile.release.package.\"*\"]\nopt-level = 1\ndebug = true\n\
-    [profile.release.package.profiled]\nopt-level = 0\ndebug-assertions = true\ncodegen-units = 16\n";
+/// What a workspace may ask for so that its own tests compile fast, for one crate and for all. `core` is one of these, and
+/// is compiled once more, which takes a minute for SPIR-V.
+const FOR_ONE: &str = "[profile.release.package.profiled]\nopt-level = 0\ndebug-assertions = true\ncodegen-units = 16\n";
+const FOR_ALL: &str = "[profile.release]\nopt-level = 1\noverflow-checks = true\n\
+    [profile.release.package.\"*\"]\nopt-level = 1\ndebug = true\n";
 
 #[test]
 fn profiles_of_the_users_workspace_do_not_reach_images() {
-    for (format, kernel) in [(Format::Ptx, PTX_KERNEL), (Format::Spirv, SPIRV_KERNEL)] {
+    for (format, kernel, for_all) in [
+        (Format::Ptx, PTX_KERNEL, FOR_ALL),
+        (Format::Spirv, SPIRV_KERNEL, ""),
+    ] {
         let Some(toolchain) = device_toolchain(format) else {
             return;
         };
-        let compiled = ["", PROFILES].map(|profiles| {
+        let compiled = [String::new(), format!("{FOR_ONE}{for_all}")].map(|profiles| {
             let temp = TempDir::new().expect("temporary folder");
             let krate = device_crate(&temp, "profiled", &format!("{PANIC}{kernel}"));
             let manifest = krate.dir().join("Cargo.toml");
-            let text = fs::read_to_string(&manifest).expect("manifest") + profiles;
+            let text = fs::read_to_string(&manifest).expect("manifest") + &profiles;
             fs::write(&manifest, text).expect("manifest");
             match format {
                 Format::Ptx => compile_ptx(&krate, &toolchain).map(String::into_bytes),
@@ -385,7 +395,7 @@ fn a_build_script_embeds_both_images() {
             .args(["run", "--quiet", "--features", features, "--target-dir"])
             .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("outer"))
             .current_dir(&dir)
-            .env("CARGO_TARGET_DIR", env!("CARGO_TARGET_TMPDIR"))
+            .env("CARGO_TARGET_DIR", target())
             .env("WARPHEAP_KERNELS", kernels)
             // What an outer build may set and the nested one must not see.
             .env("RUSTFLAGS", "-Copt-level=1")

@@ -154,9 +154,15 @@ fn side_by_side(
     let worker = &|number: usize| -> Result<Vec<String>> {
         let mut complaints = Vec::new();
         while let Some((krate, format, toolchain)) = next() {
-            // Of their own, since a cargo locks its target folder.
-            let place = krate.target_dir().join(number.to_string());
-            let krate = krate.with_target_dir(place);
+            // Of their own, since a cargo locks its target folder. The first one's is that of build scripts and of the
+            // builder's tests, which find what it has compiled of `core`.
+            let krate = match number {
+                0 => krate,
+                _ => {
+                    let place = krate.target_dir().join(number.to_string());
+                    krate.with_target_dir(place)
+                }
+            };
             complaints.extend(work(&krate, format, &toolchain, &files)?);
         }
         Ok(complaints)
