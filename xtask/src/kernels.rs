@@ -38,8 +38,8 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// When cargo's configuration has profiles; when a kernel does not compile; with `--check` when prebuilt code is missing, stale, damaged or
-/// other than what the toolchain makes of the sources.
+/// When cargo's configuration has profiles; when a kernel does not compile; with `--check` when prebuilt
+/// code is missing, stale, damaged or other than what the toolchain makes of the sources.
 pub fn run(args: &Args) -> Result {
     profiles::refuse(workspace::root(), profiles::cargo_home())?;
     let folder = workspace::root().join("prebuilt");
