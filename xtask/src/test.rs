@@ -1,10 +1,13 @@
 //! `cargo xtask test`: everything that can be tested on this machine, from a bare Debian up.
 
-use crate::error::{Result, message};
-use crate::workspace::{self, ALL_BACKENDS, PROFILE};
+mod programs;
+mod steps;
+
+use crate::error::Result;
 use crate::{cuda_stub, debian};
+use programs::{Cargo, Log, OUTSIDE, Programs};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use steps::Steps;
 
 /// What the Vulkan tests need: the loader, SwiftShader, the validation layer, `spirv-val`.
 const VULKAN_PACKAGES: [&str; 4] = [
@@ -42,87 +45,73 @@ pub struct Args {
 /// # Errors
 /// When a step fails; the steps after a failed set-up are not run, the other ones are.
 pub fn run(args: &Args) -> Result {
-    let mut steps = Steps::default();
-    let ready = steps.run("set-up", || set_up(args));
-    if ready {
+    let mut steps = Steps::begin();
+    if steps.run("set-up", || set_up(args)) {
         let variables = vulkan_variables(args, |name| std::env::var_os(name).is_some());
         for (name, value) in &variables {
             eprintln!("{name}={value}");
         }
-        let cargo = |what: &[&str]| {
-            let mut command = workspace::cargo();
-            command.args([
-                "test",
-                "--workspace",
-                "--profile",
-                PROFILE,
-                "--features",
-                ALL_BACKENDS,
-            ]);
-            command.args(what).args(&args.rest);
-            command.envs(variables.iter().copied());
-            crate::sh::run(&mut command)
-        };
-        if steps.run("compile", || cargo(&["--all-targets", "--no-run"])) {
-            steps.run("tests", || cargo(&["--all-targets", "--no-fail-fast"]));
-            steps.run("documentation tests", || {
-                cargo(&["--doc", "--no-fail-fast"])
-            });
-        }
+        let cargo = Cargo::new(&variables);
         // What is passed on is meant for the workspace.
         if args.rest.is_empty() {
-            steps.run("tests in the model of memory", || modelled(&variables));
-            for project in OUTSIDE {
-                steps.run(project, || outside(project));
-            }
+            everything(&cargo, &mut steps)?;
+        } else {
+            let rest: Vec<&str> = args.rest.iter().map(String::as_str).collect();
+            let with_rest = |first: &[&'static str]| [first, &rest].concat();
+            steps.run("tests", || {
+                cargo.workspace(&with_rest(&["--all-targets", "--no-fail-fast"]))
+            });
+            steps.run("documentation tests", || {
+                cargo.workspace(&with_rest(&["--doc", "--no-fail-fast"]))
+            });
         }
     }
     print!("{}", steps.table());
-    match steps.failed() {
-        0 => Ok(()),
-        failed => message(format!("{failed} of {} steps failed", steps.done.len())),
-    }
+    steps.outcome()
 }
 
-/// Programs whose explored schedules run once more in the emulator's model of memory: tests of the containers, and of
-/// arenas. The other allocators and the main jobs have tests of their own there.
-const EXPLORED: [&str; 10] = [
-    "fdg",
-    "list",
-    "maps",
-    "nested",
-    "owned_maps",
-    "owners",
-    "queue",
-    "sets",
-    "shared_vec",
-    "string",
-];
-
-/// Runs them.
-fn modelled(variables: &[(&'static str, &'static str)]) -> Result {
-    let mut command = workspace::cargo();
-    // The whole workspace, so that nothing is compiled with other features than before.
-    command.args(["test", "--workspace", "--profile", PROFILE]);
-    command.args(["--features", ALL_BACKENDS, "--no-fail-fast"]);
-    for test in EXPLORED {
-        command.args(["--test", test]);
+/// All tests, those that leave processors idle beside the others.
+fn everything(cargo: &Cargo, steps: &mut Steps) -> Result {
+    let compiled = steps.run("compile", || {
+        cargo.workspace(&["--all-targets", "--no-run"])
+    });
+    let programs = Programs::find()?;
+    let log = Log::make()?;
+    eprintln!(
+        "What is written beside the tests is in {}, and comes last",
+        log.path().display()
+    );
+    let beside = std::thread::scope(|scope| {
+        let beside = scope.spawn(|| {
+            let cargo = cargo.with_log(&log);
+            let mut steps = Steps::begin();
+            if compiled {
+                steps.run("tests on one processor", || {
+                    cargo.workspace(&programs.on_one_processor())
+                });
+            }
+            for project in OUTSIDE {
+                steps.run(project, || cargo.outside(project));
+            }
+            steps
+        });
+        if compiled {
+            steps.run("tests", || cargo.workspace(&programs.others()));
+            steps.run("documentation tests", || {
+                cargo.workspace(&["--doc", "--no-fail-fast"])
+            });
+            steps.run("tests in the model of memory", || cargo.modelled());
+        }
+        beside.join()
+    });
+    print!("{}", log.text()?);
+    match beside {
+        Ok(beside) => {
+            steps.extend(beside);
+            Ok(())
+        }
+        Err(panic) => std::panic::resume_unwind(panic),
     }
-    command.args(["--", "explored", "linearisable"]);
-    command.envs(variables.iter().copied());
-    crate::sh::run(command.env("WARPHEAP_RACES", "1"))
-}
-
-/// The projects that are outside the workspace: a user's, the litmus tests, and the idioms under loom.
-const OUTSIDE: [&str; 3] = ["tests/outside", "tests/litmus", "tests/idioms"];
-
-/// Tests one of them, where it uses devices, in the emulator.
-fn outside(project: &str) -> Result {
-    let mut command = workspace::cargo();
-    command.current_dir(workspace::root().join(project));
-    // One folder for all: what they share is compiled once.
-    command.env("CARGO_TARGET_DIR", workspace::root().join("target/outside"));
-    crate::sh::run(command.args(["test", "--locked", "--profile", PROFILE]))
 }
 
 /// Makes the machine ready: packages for Vulkan, the CUDA stub.
@@ -158,46 +147,6 @@ fn vulkan_variables(
     variables
 }
 
-/// What was run, how long it took and how it went.
-#[derive(Default)]
-struct Steps {
-    done: Vec<(&'static str, Duration, bool)>,
-}
-
-impl Steps {
-    /// Runs one step, prints its error if it fails, and says whether it went well.
-    fn run(&mut self, name: &'static str, step: impl FnOnce() -> Result) -> bool {
-        eprintln!("== {name}");
-        let begin = Instant::now();
-        let outcome = step();
-        if let Err(error) = &outcome {
-            eprintln!("error: {error}");
-        }
-        self.done.push((name, begin.elapsed(), outcome.is_ok()));
-        outcome.is_ok()
-    }
-
-    fn failed(&self) -> usize {
-        self.done.iter().filter(|(_, _, good)| !good).count()
-    }
-
-    fn table(&self) -> String {
-        let line = |name: &str, time: Duration, word: &str| {
-            format!("{name:<22}{:>8.1} s  {word}\n", time.as_secs_f64())
-        };
-        let mut text = String::from("\n");
-        for (name, time, good) in &self.done {
-            text += &line(name, *time, if *good { "ok" } else { "FAILED" });
-        }
-        let all = self.done.iter().map(|(_, time, _)| *time).sum();
-        text + &line(
-            "total",
-            all,
-            if self.failed() == 0 { "ok" } else { "FAILED" },
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,20 +175,5 @@ mod tests {
             only_required
         );
         assert_eq!(vulkan_variables(&args(true, false), |_| false), []);
-    }
-
-    #[test]
-    fn the_table_has_every_step_and_a_total() {
-        let mut steps = Steps::default();
-        assert!(steps.run("one", || Ok(())));
-        assert!(!steps.run("two", || message("broken")));
-        assert!(steps.run("three", || Ok(())));
-        assert_eq!(steps.failed(), 1);
-        let table = steps.table();
-        let words: Vec<_> = table
-            .lines()
-            .filter_map(|line| line.split_whitespace().last())
-            .collect();
-        assert_eq!(words, ["ok", "FAILED", "ok", "FAILED"]);
     }
 }
