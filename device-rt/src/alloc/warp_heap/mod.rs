@@ -21,6 +21,7 @@
 //! | `span` | where blocks of units lie |
 //! | `units`, `run` | blocks larger than those of slabs |
 //! | `release` | free |
+//! | `resize` | realloc |
 //! | `reset` | freeing everything at once |
 //! | `stats` | what is in use, for kernels |
 
@@ -33,6 +34,7 @@ mod look_units;
 mod quick;
 mod release;
 mod reset;
+mod resize;
 mod rest;
 mod row;
 mod run;
@@ -202,7 +204,8 @@ unsafe impl DeviceAlloc for WarpHeap {
         }
     }
 
-    /// Stays in place where old and new size are of one class, or take the same units.
+    /// In place where old and new size are of one class, or take the same units; else the lanes of a warp copy their
+    /// blocks together.
     #[inline(always)]
     unsafe fn realloc(
         self,
@@ -210,18 +213,7 @@ unsafe impl DeviceAlloc for WarpHeap {
         old: Layout,
         new_size: usize,
     ) -> Result<DevicePtr<u8>, AllocError> {
-        let (was, is) = (
-            Ask::new(old),
-            Ask::new(layout::aligned(new_size, old.align())),
-        );
-        let ((old_slab, old_class), (new_slab, new_class)) =
-            (self.class_of(was), self.class_of(is));
-        let same_class = old_slab & new_slab & (old_class.index == new_class.index);
-        let same_units = !old_slab & !new_slab & (self.units_of(was) == self.units_of(is));
-        if is.possible & (same_class | same_units) {
-            return Ok(ptr);
-        }
         // SAFETY: the caller's promise.
-        unsafe { self.move_block(ptr, old, new_size) }
+        unsafe { self.resize(Group::here(), ptr, old, new_size) }
     }
 }
