@@ -26,9 +26,18 @@ impl Site {
     /// The emulator with warps of `width` lanes, in run mode on two threads, telling of overlapping
     /// blocks.
     pub fn host(width: u32) -> Self {
+        Self::on_threads(width, 2)
+    }
+
+    /// The same on one thread: blocks of lanes run in the same order each time, whatever else the machine does.
+    pub fn in_order(width: u32) -> Self {
+        Self::on_threads(width, 1)
+    }
+
+    fn on_threads(width: u32, threads: usize) -> Self {
         Self::emulator(HostConfig {
             warp_width: width,
-            threads: 2,
+            threads,
             check_blocks: Some(true),
             ..HostConfig::default()
         })
