@@ -4,12 +4,29 @@ use crate::Settings;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use warpheap_api::host::{DeviceError, HeapReader, HostAlloc};
-use warpheap_api::{DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, Layout, layout};
+use warpheap_api::{
+    AllocError, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, Layout, layout,
+};
 use warpheap_rt::alloc::{OuroborosCVL, OuroborosMixed, OuroborosPVA};
 use warpheap_rt::arch::Words;
 
 /// Pages for small sizes, chunks for large ones, used by threads that each are a warp of one lane.
 type Both = OuroborosMixed<OuroborosPVA, OuroborosCVL>;
+
+// Called from several places; in place of each call they would be minutes of the compiler's time.
+
+#[inline(never)]
+fn take(heap: Both, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+    heap.malloc(layout)
+}
+
+/// # Safety
+/// The block came from this heap with this layout.
+#[inline(never)]
+unsafe fn give_back(heap: Both, block: DevicePtr<u8>, layout: Layout) {
+    // SAFETY: the caller's promise.
+    unsafe { heap.free(block, layout) };
+}
 
 /// The words of a heap that threads share.
 fn words_of(bytes: u64, config: &Settings) -> (Vec<u32>, HeapParams) {
@@ -46,11 +63,11 @@ fn instances_of_two_kinds_share_a_pool() {
                         let ends = [ptr.word(), ptr.word() + layout.size() / 4 - 1];
                         assert_eq!(ends.map(|word| memory.read(word)), [stamp; 2]);
                         // SAFETY: the block came from this heap with this layout.
-                        unsafe { heap.free(ptr, layout) };
+                        unsafe { give_back(heap, ptr, layout) };
                     } else {
                         let size = [16, 100, 3000, 8192, 9000, 40_000][dice.random_range(0..6)];
                         let layout = layout::bytes(size);
-                        if let Ok(ptr) = heap.malloc(layout) {
+                        if let Ok(ptr) = take(heap, layout) {
                             let stamp = i << 2 | thread;
                             heap.memory().write(ptr.word(), stamp);
                             heap.memory().write(ptr.word() + size / 4 - 1, stamp);
@@ -62,7 +79,7 @@ fn instances_of_two_kinds_share_a_pool() {
                 assert!(served > 500, "{served}");
                 for (ptr, layout, _) in held {
                     // SAFETY: as before.
-                    unsafe { heap.free(ptr, layout) };
+                    unsafe { give_back(heap, ptr, layout) };
                 }
             });
         }
@@ -76,7 +93,7 @@ fn instances_of_two_kinds_share_a_pool() {
         let mut blocks = Vec::new();
         let mut failures = 0;
         while failures < 3 {
-            match heap.malloc(layout) {
+            match take(heap, layout) {
                 Ok(block) => blocks.push(block),
                 Err(_) => failures += 1,
             }
@@ -89,7 +106,7 @@ fn instances_of_two_kinds_share_a_pool() {
         );
         for block in blocks {
             // SAFETY: the blocks came from this heap with this layout.
-            unsafe { heap.free(block, layout) };
+            unsafe { give_back(heap, block, layout) };
         }
         assert_eq!(usage().used_bytes, 0);
     }
