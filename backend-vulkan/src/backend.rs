@@ -12,8 +12,8 @@ use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use warpheap_api::host::{
-    Backend, BackendKind, BufferId, DeviceError, DeviceInfo, KernelImage, Launch, LaunchReport,
-    ModuleId,
+    Backend, BackendKind, BufferId, DeviceError, DeviceInfo, KernelImage, KernelResources, Launch,
+    LaunchReport, ModuleId,
 };
 
 /// Drives one device through Vulkan.
@@ -153,11 +153,25 @@ impl Backend for VulkanBackend {
         }
         self.call(|state| {
             let batch = state.prepare(launches)?;
+            state.bring_to_pace()?;
             // SAFETY: the buffers were found in the table and their ranges checked, and the lock
             // keeps them there; that arguments match the kernel's parameters is the promise of
             // `Prepared::new`.
             unsafe { state.queue.run(&batch) }
         })
+    }
+
+    fn keep_pace(&self, on: bool) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.keep_pace(on);
+    }
+
+    fn kernel_resources(
+        &self,
+        module: ModuleId,
+        entry: &str,
+    ) -> Result<Option<KernelResources>, DeviceError> {
+        self.call(|state| state.pipelines.resources(module, entry))
     }
 }
 

@@ -123,6 +123,11 @@ fn make_device(
     if limits.reconvergence == Reconvergence::Asked {
         info = info.push_next(&mut maximal);
     }
+    let mut tells = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default()
+        .pipeline_executable_info(true);
+    if limits.tells_resources {
+        info = info.push_next(&mut tells);
+    }
     // SAFETY: the handle came from this instance; every pointer in `info` outlives the call; each
     // feature and extension was reported by the device.
     unsafe { instance.raw.create_device(physical, &info, None) }

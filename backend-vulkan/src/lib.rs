@@ -9,9 +9,11 @@
 //! | `memory`, `transfer` | buffers, and moving bytes into and out of them |
 //! | `module`, `isolate`, `pipeline` | kernels: read, cut out for a block size, compiled |
 //! | `cache` | what drivers compiled, on disk |
+//! | `resources` | what a driver's compiler made of a kernel |
 //! | `reconverge` | whether lanes that parted meet again, and what modules ask for |
 //! | `fences` | modules that lose their fences, for tests |
 //! | `launch`, `queue`, `flight`, `slot` | launches: checked, queued together, timed, reported |
+//! | `pace` | a device's clock is up before launches that are timed |
 //! | `error` | what an answer of the driver means |
 //!
 //! A device must offer Vulkan 1.2 with the Vulkan memory model at device scope and subgroup
@@ -31,9 +33,11 @@ mod launch;
 mod limits;
 mod memory;
 mod module;
+mod pace;
 mod pipeline;
 mod queue;
 mod reconverge;
+mod resources;
 mod select;
 mod slot;
 mod state;

@@ -36,6 +36,8 @@ pub(crate) struct Limits {
     pub(crate) pin_width: bool,
     /// How lanes that parted come together again.
     pub(crate) reconvergence: Reconvergence,
+    /// The driver tells what its compiler made of a kernel.
+    pub(crate) tells_resources: bool,
     pub(crate) features: Features,
     /// Extensions that have to be enabled for what is said above.
     pub(crate) extensions: Vec<&'static CStr>,
@@ -93,6 +95,8 @@ impl Limits {
         let mut fsizes = vk::PhysicalDeviceSubgroupSizeControlFeatures::default();
         let mut maximal = vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR::default();
         let has_maximal = has(khr::shader_maximal_reconvergence::NAME);
+        let mut tells = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default();
+        let has_tells = has(khr::pipeline_executable_properties::NAME);
         let mut features = vk::PhysicalDeviceFeatures2::default();
         if v1_2 {
             properties = properties.push_next(&mut v11).push_next(&mut v12);
@@ -107,6 +111,9 @@ impl Limits {
         }
         if has_maximal {
             features = features.push_next(&mut maximal);
+        }
+        if has_tells {
+            features = features.push_next(&mut tells);
         }
         if api >= vk::API_VERSION_1_1 {
             // SAFETY: as above.
@@ -156,6 +163,10 @@ impl Limits {
         } else {
             Reconvergence::Unknown
         };
+        let tells_resources = tells.pipeline_executable_info == vk::TRUE;
+        if tells_resources {
+            extensions.push(khr::pipeline_executable_properties::NAME);
+        }
         if has(khr::portability_subset::NAME) {
             // A device that has it must have it enabled.
             extensions.push(khr::portability_subset::NAME);
@@ -188,6 +199,7 @@ impl Limits {
             full_subgroups: fsizes.compute_full_subgroups == vk::TRUE,
             pin_width,
             reconvergence,
+            tells_resources,
             features: Features {
                 int64: core.shader_int64 == vk::TRUE,
                 int16: core.shader_int16 == vk::TRUE,

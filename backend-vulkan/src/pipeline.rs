@@ -7,6 +7,7 @@ use crate::isolate::isolate;
 use crate::memory::fresh_id;
 use crate::module::{Entry, Module};
 use crate::reconverge::{COMPANY, Reconvergence};
+use crate::resources;
 use ash::vk;
 use spirv::Capability;
 use std::collections::HashMap;
@@ -14,9 +15,12 @@ use std::ffi::CString;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use warpheap_api::abi::ARG_WORDS;
-use warpheap_api::host::{DeviceError, KernelImage, Launch, ModuleId};
+use warpheap_api::host::{DeviceError, KernelImage, KernelResources, Launch, ModuleId};
 
 const FORMAT: &str = "SPIR-V";
+
+/// Lanes of a block of kernels that are not launched but asked about: those of `LaunchConfig::for_num_elems`.
+const USUAL_BLOCK: u32 = 256;
 
 /// How kernels with a number of bindings see their arguments.
 #[derive(Clone, Copy)]
@@ -39,6 +43,16 @@ struct Key {
     entry: &'static str,
     block_dim: u32,
     bindings: u32,
+}
+
+/// What the driver's compiler is asked for.
+struct Order<'a> {
+    module: ModuleId,
+    module_name: &'a str,
+    entry: &'a str,
+    block_dim: u32,
+    /// The driver shall be able to tell what it made.
+    tells: bool,
 }
 
 /// A pipeline on disk, and the driver's view of it.
@@ -117,50 +131,81 @@ impl Pipelines {
             return Ok(Built { pipeline, layout });
         }
         let started = Instant::now();
-        let pipeline = self.build(launch, bindings, layout)?;
+        let order = Order {
+            module: launch.module,
+            module_name: launch.module_name,
+            entry: launch.entry,
+            block_dim: launch.config.block_dim,
+            tells: false,
+        };
+        let entry = self.find(&order)?;
+        check_bindings(entry, bindings)?;
+        let pipeline = self.compile(&order, entry, layout)?;
         self.load_time += started.elapsed();
         self.built.insert(key, pipeline);
         Ok(Built { pipeline, layout })
     }
 
-    fn build(
-        &self,
-        launch: &Launch<'_>,
-        bindings: u32,
-        layout: Layout,
-    ) -> Result<vk::Pipeline, DeviceError> {
-        let Some(module) = self.modules.get(&launch.module.0) else {
-            return Err(bad(
-                launch.entry,
+    /// What the driver's compiler makes of a kernel, which it compiles once more for that; `None` if it does not tell.
+    pub(crate) fn resources(
+        &mut self,
+        module: ModuleId,
+        entry: &str,
+    ) -> Result<Option<KernelResources>, DeviceError> {
+        if !self.gpu.limits.tells_resources {
+            return Ok(None);
+        }
+        let order = Order {
+            module,
+            module_name: entry,
+            entry,
+            block_dim: USUAL_BLOCK.min(self.gpu.limits.max_block_dim),
+            tells: true,
+        };
+        let layout = self.layout(self.find(&order)?.bindings.max(1), entry)?;
+        let pipeline = self.compile(&order, self.find(&order)?, layout)?;
+        let told = resources::of(&self.gpu, pipeline);
+        // SAFETY: made above, never bound.
+        unsafe { self.gpu.device.destroy_pipeline(pipeline, None) };
+        told
+    }
+
+    /// The entry that an order names.
+    fn find(&self, order: &Order<'_>) -> Result<&Entry, DeviceError> {
+        let module = self.module(order)?;
+        let mismatch = || DeviceError::LayoutMismatch {
+            module: order.module_name.to_string(),
+            format: FORMAT,
+            entry: order.entry.to_string(),
+            why: module.why_missing(order.entry),
+        };
+        module.entry(order.entry).ok_or_else(mismatch)
+    }
+
+    fn module(&self, order: &Order<'_>) -> Result<&Module, DeviceError> {
+        let module = self.modules.get(&order.module.0);
+        module.ok_or_else(|| {
+            bad(
+                order.entry,
                 format!(
                     "the module `{}` is not loaded on this device",
-                    launch.module_name
+                    order.module_name
                 ),
-            ));
-        };
-        let mismatch = |why| DeviceError::LayoutMismatch {
-            module: launch.module_name.to_string(),
-            format: FORMAT,
-            entry: launch.entry.to_string(),
-            why,
-        };
-        let entry = module.entry(launch.entry);
-        let entry = entry.ok_or_else(|| mismatch(module.why_missing(launch.entry)))?;
-        check_bindings(entry, bindings)?;
-        let words = isolate(module, entry, launch.config.block_dim)
-            .ok_or_else(|| bad(&entry.name, "its SPIR-V states no LocalSize".to_string()))?;
-        let words = self.gpu.limits.reconvergence.of(words);
-        let words = self.gpu.left_out.from(words);
-        self.compile(&words, entry, launch.config.block_dim, layout)
+            )
+        })
     }
 
     fn compile(
         &self,
-        words: &[u32],
+        order: &Order<'_>,
         entry: &Entry,
-        block_dim: u32,
         layout: Layout,
     ) -> Result<vk::Pipeline, DeviceError> {
+        let block_dim = order.block_dim;
+        let words = isolate(self.module(order)?, entry, block_dim)
+            .ok_or_else(|| bad(&entry.name, "its SPIR-V states no LocalSize".to_string()))?;
+        let words = self.gpu.limits.reconvergence.of(words);
+        let words = &self.gpu.left_out.from(words);
         let device = &self.gpu.device;
         let name = CString::new(entry.name.as_str())
             .map_err(|_| bad(&entry.name, "its name holds a zero byte".to_string()))?;
@@ -192,7 +237,12 @@ impl Pipelines {
         if limits.pin_width {
             stage = stage.push_next(&mut width);
         }
+        let flags = match order.tells {
+            true => vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR,
+            false => vk::PipelineCreateFlags::empty(),
+        };
         let info = vk::ComputePipelineCreateInfo::default()
+            .flags(flags)
             .layout(layout.pipeline)
             .stage(stage);
         let asked = [
@@ -201,7 +251,11 @@ impl Pipelines {
             &[limits.pin_width.into(), stage.flags.as_raw() as u8],
             &company,
         ];
-        let kept = self.kept(words, &asked);
+        // What was kept need not have what the driver is to tell.
+        let kept = match order.tells {
+            true => None,
+            false => self.kept(words, &asked),
+        };
         let cache = kept.as_ref().map_or(vk::PipelineCache::null(), |k| k.cache);
         // SAFETY: layout, module and name are valid for the call; the layout has every binding that
         // the entry declares, and its push constants are a whole argument block.

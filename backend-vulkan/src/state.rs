@@ -3,6 +3,7 @@
 use crate::gpu::Gpu;
 use crate::launch::{Ready, prepare};
 use crate::memory::{Buffer, Memory};
+use crate::pace::Pace;
 use crate::pipeline::Pipelines;
 use crate::queue::Queue;
 use crate::transfer::Transfer;
@@ -15,6 +16,7 @@ const NOTHING_BYTES: u64 = 256;
 /// Everything that calls share, in the order in which it is dropped.
 pub(crate) struct State {
     pub(crate) queue: Queue,
+    pace: Pace,
     pub(crate) transfer: Transfer,
     pub(crate) pipelines: Pipelines,
     pub(crate) memory: Memory,
@@ -29,6 +31,7 @@ impl State {
         let mut memory = Memory::new(&gpu)?;
         Ok(State {
             queue: Queue::new(&gpu, &mut memory)?,
+            pace: Pace::default(),
             transfer: Transfer::new(&gpu, &mut memory, staging_bytes)?,
             pipelines: Pipelines::new(&gpu),
             nothing: memory.internal(NOTHING_BYTES)?,
@@ -84,6 +87,16 @@ impl State {
         Ok(found)
     }
 
+    /// Turns on or off that launches wait until the device's clock is up.
+    pub(crate) fn keep_pace(&mut self, on: bool) {
+        self.pace.keep(&self.gpu, on);
+    }
+
+    /// Comes before launches that nothing is wrong with.
+    pub(crate) fn bring_to_pace(&mut self) -> Result<(), DeviceError> {
+        self.pace.before_launch(&self.gpu, &mut self.memory)
+    }
+
     /// Looks up everything that the launches need.
     pub(crate) fn prepare<'a>(
         &mut self,
@@ -98,7 +111,7 @@ impl State {
 
     /// Frees everything, unless the device still works on something: then it stays.
     pub(crate) fn close(mut self) {
-        if !self.queue.ended() || !self.transfer.ended() {
+        if !self.queue.ended() || !self.transfer.ended() || !self.pace.ended() {
             tracing::warn!(
                 device = %self.gpu.limits.name,
                 "a kernel runs on; the memory of the device stays allocated until this process ends"

@@ -98,6 +98,48 @@ fn launches_are_timed_one_by_one() {
 }
 
 #[test]
+fn a_pause_does_not_slow_launches_that_keep_pace() {
+    let Some((device, kernels)) = setting() else {
+        return;
+    };
+    let driver = &device.info().driver;
+    if driver.contains("SwiftShader") || driver.contains("llvmpipe") {
+        // They have no clock of their own, and other programs on the CPU slow them down.
+        return;
+    }
+    let out = zeros(&device, 1 << 22);
+    let launch = kernels.selftest_index_launch(LaunchConfig::for_num_elems(1 << 22), &out);
+    let run = || device.run_all(std::slice::from_ref(&launch)).unwrap()[0].device_time;
+    device.keep_pace(true);
+    let best = (0..8).map(|_| run()).min().unwrap();
+    std::thread::sleep(Duration::from_secs(5));
+    let later = run();
+    assert!(
+        later < best * 2,
+        "{later:?} behind a pause, {best:?} before"
+    );
+}
+
+#[test]
+fn the_compiler_tells_what_it_made_or_nothing() {
+    let Some((device, kernels)) = setting() else {
+        return;
+    };
+    let out = zeros(&device, 1);
+    let launch = kernels.selftest_index_launch(shape(1, 1), &out);
+    let module = launch.module().id().unwrap();
+    let of = |entry: &str| device.backend().kernel_resources(module, entry);
+    if let Some(told) = of(launch.entry()).unwrap() {
+        assert!((1..=255).contains(&told.registers), "{told:?}");
+        let unknown = of("no_such_kernel_l1");
+        assert!(
+            matches!(unknown, Err(DeviceError::LayoutMismatch { .. })),
+            "{unknown:?}"
+        );
+    }
+}
+
+#[test]
 fn grids_beyond_one_dimension_are_folded() {
     let Some((device, kernels)) = setting() else {
         return;

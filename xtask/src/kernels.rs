@@ -19,8 +19,8 @@ use warpheap_build::{DeviceCrate, Format, Toolchain, toolchain, unpack};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Change nothing; fail if prebuilt code and sources disagree. All images are held against the hashes
-    /// of their sources; of each crate one, another whenever its sources change, is compiled again and
-    /// compared, SPIR-V as far as its draft
+    /// of their sources; one of each crate that is divided by allocator and one of the others, other ones whenever
+    /// sources change, are compiled again and compared, SPIR-V as far as its draft
     #[arg(long)]
     check: bool,
     /// With --check: compile all of them again, to the end

@@ -180,6 +180,10 @@ pub trait Backend: Send + Sync + fmt::Debug {
     /// [`DeviceError::Panic`], [`DeviceError::Emulator`], [`DeviceError::Lost`], [`DeviceError::Driver`].
     fn submit(&self, launches: &[Launch<'_>]) -> Result<Vec<LaunchReport>, DeviceError>;
 
+    /// Whether launches wait until the device's clock is up; see [`Device::keep_pace`](super::Device::keep_pace). Does nothing
+    /// where the clock does not fall.
+    fn keep_pace(&self, _on: bool) {}
+
     /// What the driver's compiler made of a kernel; `None` where there is no such compiler, or it does
     /// not tell.
     ///

@@ -47,6 +47,16 @@ impl Device {
         self.backend.load_time()
     }
 
+    /// Whether launches wait until the device runs at its full clock; they do not unless told so. For programs that time
+    /// launches: a GPU may run at a fraction of its clock when it had nothing to do for a while. An H200 under Vulkan takes 5.6
+    /// times its time for the first 0.2 to 0.35 s behind a pause of 2 s.
+    ///
+    /// It costs 0.4 s of work on the device before a launch, once a second at most, on Vulkan alone: CUDA keeps the clock up by
+    /// itself, and the emulator has none.
+    pub fn keep_pace(&self, on: bool) {
+        self.backend.keep_pace(on);
+    }
+
     /// The kernels through which the host allocates, if there are any.
     pub fn heap_calls(&self) -> Option<&Arc<dyn HeapCalls>> {
         self.calls.as_ref()

@@ -1,9 +1,19 @@
-//! The device of a report.
+//! The device of a job: opening it, and what reports say of it.
 
 use crate::text::{seconds, time};
 use serde::Serialize;
 use std::time::Duration;
-use warpheap::Device;
+use warpheap::{Device, DeviceError};
+
+/// Opens the device that a job is timed on.
+///
+/// # Errors
+/// As [`Device::open_named`].
+pub fn open(backend: Option<&str>, device: Option<&str>) -> Result<Device, DeviceError> {
+    let device = Device::open_named(backend, device)?;
+    device.keep_pace(true);
+    Ok(device)
+}
 
 /// The device of a report.
 #[derive(Debug, Clone, Serialize)]

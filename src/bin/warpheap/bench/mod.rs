@@ -9,9 +9,9 @@
 mod command;
 mod programs;
 
-use crate::Done;
 use crate::error::CliError;
 use crate::progress::Progress;
+use crate::{Done, device};
 use clap::Args;
 use std::path::PathBuf;
 use warpheap::{Device, DeviceInfo};
@@ -65,7 +65,7 @@ pub fn run(args: &BenchArgs) -> Result<Done, CliError> {
             source,
         })?;
     }
-    let device = Device::open_named(args.backend.as_deref(), args.device.as_deref())?;
+    let device = device::open(args.backend.as_deref(), args.device.as_deref())?;
     let info = device.info();
     let backend = info.backend.name();
     if let Some(earlier) = &earlier {

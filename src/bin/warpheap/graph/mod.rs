@@ -31,14 +31,13 @@ mod show;
 
 use crate::allocators::{self as named, Allocator, LeftOut};
 use crate::args::{GraphArgs, JobArgs};
-use crate::device::DeviceReport;
+use crate::device::{self, DeviceReport};
 use crate::error::CliError;
 use crate::progress::Progress;
 use allocators::Job;
 use input::Reference;
 use report::{Report, SCHEMA};
 use run::Context;
-use warpheap::Device;
 
 /// The command without a name: a generated graph with every allocator.
 ///
@@ -67,7 +66,7 @@ fn job(
     allocators: &[Allocator<Job>],
     graph: impl FnOnce() -> Result<Reference, CliError>,
 ) -> Result<String, CliError> {
-    let device = Device::open_named(args.backend.as_deref(), args.device.as_deref())?;
+    let device = device::open(args.backend.as_deref(), args.device.as_deref())?;
     let kernels = warpheap_applications::load(&device)?;
     let reference = graph()?;
     let context = Context {

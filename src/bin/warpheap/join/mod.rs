@@ -28,7 +28,7 @@ mod show;
 mod tables;
 
 use crate::allocators as named;
-use crate::device::DeviceReport;
+use crate::device::{self, DeviceReport};
 use crate::error::CliError;
 use crate::progress::Progress;
 use args::JoinArgs;
@@ -53,7 +53,7 @@ pub fn run(args: &JoinArgs) -> Result<String, CliError> {
         names => names,
     };
     let chosen = named::named(names, &allocators::all(), named::DEFAULT)?;
-    let device = Device::open_named(args.backend.as_deref(), args.device.as_deref())?;
+    let device = device::open(args.backend.as_deref(), args.device.as_deref())?;
     let ready = Ready::new(&device, args)?;
     let context = ready.context();
     let mut runs = Vec::new();

@@ -22,7 +22,7 @@ mod sequences;
 mod show;
 
 use crate::allocators::{self as named, LeftOut};
-use crate::device::DeviceReport;
+use crate::device::{self, DeviceReport};
 use crate::error::CliError;
 use crate::pool::Failure;
 use crate::progress::Progress;
@@ -46,7 +46,7 @@ pub fn run(args: &KmerArgs) -> Result<String, CliError> {
     crate::plot::check(args.plot.as_deref())?;
     let allocators = named::named(&args.allocator, &allocators::all(), named::DEFAULT)?;
     // Before the sequences are made: a wrong name should not wait for a large file.
-    let device = Device::open_named(args.backend.as_deref(), args.device.as_deref())?;
+    let device = device::open(args.backend.as_deref(), args.device.as_deref())?;
     let ready = Ready::new(&device, args)?;
     let context = ready.context();
     let counts = &ready.counts;

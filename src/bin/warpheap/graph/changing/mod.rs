@@ -28,7 +28,7 @@ use super::input;
 use super::report::GraphReport;
 use crate::allocators::{self as named, LeftOut};
 use crate::args::GraphArgs;
-use crate::device::DeviceReport;
+use crate::device::{self, DeviceReport};
 use crate::error::CliError;
 use crate::progress::Progress;
 use expected::Expected;
@@ -47,7 +47,7 @@ pub fn job(args: &GraphArgs) -> Result<String, CliError> {
     crate::plot::check(args.changes.plot.as_deref())?;
     let job = &args.job;
     let allocators = named::named(&job.allocator, &allocators::all(), named::DEFAULT)?;
-    let device = Device::open_named(job.backend.as_deref(), job.device.as_deref())?;
+    let device = device::open(job.backend.as_deref(), job.device.as_deref())?;
     let ready = Ready::new(&device, args)?;
     let (context, expected) = (ready.context(), &ready.expected);
     let rebuild = rebuild::run(&context)?;
