@@ -221,7 +221,8 @@ fn push_u64(words: &mut Vec<u32>, value: u64) {
 /// What is known after a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchReport {
-    /// Time on the device from the start of this launch to its end.
+    /// Time on the device from the start of this launch to its end. Behind a pause it may be that of a device at a fraction of
+    /// its clock: see [`Device::keep_pace`](super::Device::keep_pace).
     pub device_time: Duration,
     /// The first words of the report that the kernel wrote; see [`abi::REPORT_ERRORS`].
     pub words: [u32; abi::REPORT_WORDS],
