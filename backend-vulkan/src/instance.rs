@@ -97,6 +97,11 @@ impl Instance {
         Ok(instance)
     }
 
+    /// Whether the validation layer is there.
+    pub(crate) fn validates(&self) -> bool {
+        self.messenger.is_some()
+    }
+
     /// What the validation layer complained about since the last question.
     pub(crate) fn take_messages(&self) -> Option<String> {
         self.messages.take()
