@@ -10,6 +10,7 @@
 //! | `module`, `isolate`, `pipeline` | kernels: read, cut out for a block size, compiled |
 //! | `cache` | what drivers compiled, on disk |
 //! | `resources` | what a driver's compiler made of a kernel |
+//! | `loops`, `function` | loops that branch once a round |
 //! | `reconverge` | whether lanes that parted meet again, and what modules ask for |
 //! | `fences` | modules that lose their fences, for tests |
 //! | `launch`, `queue`, `flight`, `slot` | launches: checked, queued together, timed, reported |
@@ -26,11 +27,13 @@ mod config;
 mod error;
 mod fences;
 mod flight;
+mod function;
 mod gpu;
 mod instance;
 mod isolate;
 mod launch;
 mod limits;
+mod loops;
 mod memory;
 mod module;
 mod pace;

