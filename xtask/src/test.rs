@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::{cuda_stub, debian};
 use programs::{Cargo, Log, OUTSIDE, Programs};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use steps::Steps;
 
 /// What the Vulkan tests need: the loader, SwiftShader, the validation layer, `spirv-val`.
@@ -81,6 +82,12 @@ fn everything(cargo: &Cargo, steps: &mut Steps) -> Result {
         "What is written beside the tests is in {}, and comes last",
         log.path().display()
     );
+    // Who has done its own takes the next one of these.
+    let projects = Mutex::new(OUTSIDE.into_iter());
+    let next = || {
+        let mut projects = projects.lock().unwrap_or_else(PoisonError::into_inner);
+        projects.next()
+    };
     let beside = std::thread::scope(|scope| {
         let beside = scope.spawn(|| {
             let cargo = cargo.with_log(&log);
@@ -90,7 +97,7 @@ fn everything(cargo: &Cargo, steps: &mut Steps) -> Result {
                     cargo.workspace(&programs.on_one_processor())
                 });
             }
-            for project in OUTSIDE {
+            while let Some(project) = next() {
                 steps.run(project, || cargo.outside(project));
             }
             steps
@@ -101,6 +108,9 @@ fn everything(cargo: &Cargo, steps: &mut Steps) -> Result {
                 cargo.workspace(&["--doc", "--no-fail-fast"])
             });
             steps.run("tests in the model of memory", || cargo.modelled());
+        }
+        while let Some(project) = next() {
+            steps.run(project, || cargo.outside(project));
         }
         beside.join()
     });
