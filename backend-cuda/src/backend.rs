@@ -1,4 +1,4 @@
-//! The backend: what `warpheap_api::host::Backend` asks of a GPU.
+//! The backend: what `warpheap_api::host::Backend` asks of a GPU. Its streams are in [`streams`](crate::streams).
 
 use crate::config::CudaConfig;
 use crate::discover;
@@ -10,35 +10,43 @@ use crate::queue::{Queue, report_address};
 use crate::session::Session;
 use crate::state::{State, foreign};
 use crate::status::{Status, no_device};
+use crate::stream::Shared;
 use cust::context::{Context, CurrentContext, ResourceLimit};
 use cust::memory::{AsyncCopyDestination, DevicePointer, DeviceSlice, mem_get_info};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use warpheap_api::host::{
     Backend, BufferId, DeviceError, DeviceInfo, HeapArg, KernelImage, KernelResources, Launch,
-    LaunchReport, ModuleId,
+    LaunchReport, ModuleId, Streams,
 };
 
 /// Drives one GPU through CUDA.
 pub struct CudaBackend {
-    info: DeviceInfo,
+    pub(crate) info: DeviceInfo,
     capability: (u32, u32),
     fences: Fences,
     /// Of lanes that use Rust's own collections.
     stack_bytes: usize,
+    /// How long one launch may run.
+    pub(crate) timeout: Duration,
     /// Dropped by hand: after a loss, most of it must not be.
     state: Mutex<ManuallyDrop<State>>,
+    /// Told when work may be queued again that had to wait for another call; see [`Turn`](crate::waiting::Turn).
+    pub(crate) turns: Condvar,
 }
 
-/// Names buffers and modules. Shared by all backends of the process, so that what belongs to another
+/// The state, for the length of a call.
+pub(crate) type Entered<'a> = MutexGuard<'a, ManuallyDrop<State>>;
+
+/// Names buffers, modules and streams. Shared by all backends of the process, so that what belongs to another
 /// device is unknown here and not mistaken for something else.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
-fn next_id() -> u64 {
+pub(crate) fn next_id() -> u64 {
     NEXT_ID.fetch_add(1, Ordering::Relaxed)
 }
 
@@ -57,9 +65,11 @@ impl CudaBackend {
             if let Some(bytes) = config.malloc_heap_bytes {
                 CurrentContext::set_resource_limit(ResourceLimit::MallocHeapSize, bytes)?;
             }
-            Session::new(context, info.name.clone(), config.timeout)
+            let session = Session::new(context, info.name.clone(), config.timeout)?;
+            let shared = Shared::new().map_err(|refused| refused.status)?;
+            Ok((session, shared))
         };
-        let session = opened().map_err(|status: Status| {
+        let (session, shared) = opened().map_err(|status: Status| {
             let hint = match status.is_fatal() {
                 true => "; after a fault in this process, drop every device of this GPU first, or start the program again",
                 false => "",
@@ -72,13 +82,20 @@ impl CudaBackend {
             capability: found.capability,
             fences: Fences::best(found.capability, config),
             stack_bytes: config.stack_bytes,
+            timeout: config.timeout,
             state: Mutex::new(ManuallyDrop::new(State {
                 queue: Queue::default(),
                 modules: HashMap::new(),
                 load_time: Duration::ZERO,
                 buffers: HashMap::new(),
+                retired: Vec::new(),
+                streams: BTreeMap::new(),
+                spare: Vec::new(),
+                shared,
+                settling: 0,
                 session,
             })),
+            turns: Condvar::new(),
         })
     }
 
@@ -114,24 +131,28 @@ impl CudaBackend {
     pub fn memory(&self) -> Result<(u64, u64), DeviceError> {
         const DURING: &str = "asking for free memory";
         let mut state = self.enter(DURING)?;
+        state.bury(DURING)?;
         match mem_get_info() {
             Ok((free, total)) => Ok((free as u64, total as u64)),
             Err(error) => Err(state.session.fail("cuMemGetInfo", DURING, error)),
         }
     }
 
-    fn enter(
-        &self,
-        during: &'static str,
-    ) -> Result<MutexGuard<'_, ManuallyDrop<State>>, DeviceError> {
+    /// The state, whatever happened to the device.
+    pub(crate) fn lock(&self) -> Entered<'_> {
         // A panic in another thread leaves nothing half done: the state changes after the driver's
         // calls have succeeded.
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a call: the state of a device that was not lost, whose context is current on this thread from here on.
+    pub(crate) fn enter(&self, during: &'static str) -> Result<Entered<'_>, DeviceError> {
+        let mut state = self.lock();
         state.session.enter(during)?;
         Ok(state)
     }
 
-    fn out_of_memory(&self, bytes: u64) -> DeviceError {
+    pub(crate) fn out_of_memory(&self, bytes: u64) -> DeviceError {
         DeviceError::OutOfMemory {
             device: self.info.name.clone(),
             bytes,
@@ -159,7 +180,15 @@ impl Backend for CudaBackend {
             });
         }
         let mut state = self.enter(DURING)?;
-        let allocation = match Allocation::new(bytes.max(4)) {
+        state.bury(DURING)?;
+        let mut allocated = Allocation::new(bytes.max(4));
+        if allocated == Err(Status::OUT_OF_MEMORY) && !state.retired.is_empty() {
+            drop(state);
+            state = self.settle(DURING)?;
+            state.bury(DURING)?;
+            allocated = Allocation::new(bytes.max(4));
+        }
+        let allocation = match allocated {
             Ok(allocation) => allocation,
             Err(Status::OUT_OF_MEMORY) => return Err(self.out_of_memory(bytes)),
             Err(status) => return Err(state.session.fail("cuMemAlloc", DURING, status)),
@@ -170,20 +199,29 @@ impl Backend for CudaBackend {
     }
 
     fn dealloc(&self, buffer: BufferId) {
+        const DURING: &str = "freeing a buffer";
         // After a loss the memory goes with the context, or cannot be freed at all.
-        let Ok(mut state) = self.enter("freeing a buffer") else {
+        let Ok(mut state) = self.enter(DURING) else {
             return;
         };
+        if state.is_bound(buffer) {
+            // Kernels find this buffer without being given it.
+            drop(state);
+            let settled = self.settle("unbinding a heap");
+            state = match settled.and_then(|mut state| state.unbind(buffer).map(|()| state)) {
+                Ok(state) => state,
+                Err(error) => {
+                    tracing::warn!(%error, "a heap could not be unbound, its memory stays");
+                    return;
+                }
+            };
+        }
         let Some(allocation) = state.buffers.remove(&buffer.0) else {
             return;
         };
-        if let Err(error) = state.unbind(buffer) {
-            tracing::warn!(%error, "a heap could not be unbound");
-        }
-        // SAFETY: nothing runs: every call has waited for what it queued; the buffer is out of the
-        // table, so it is freed once.
-        if let Err(status) = unsafe { allocation.free() } {
-            let error = state.session.fail("cuMemFree", "freeing a buffer", status);
+        // No work of a stream uses it, and every other call has waited for what it queued.
+        state.retired.push(allocation);
+        if let Err(error) = state.bury(DURING) {
             tracing::warn!(%error, "a buffer could not be freed");
         }
     }
@@ -238,7 +276,37 @@ impl Backend for CudaBackend {
         // SAFETY: the memory is the device's alone, and `finish` waits.
         unsafe { target.set_32_async(value, &state.session.stream) }
             .map_err(|error| state.session.fail("cuMemsetD32Async", DURING, error))?;
-        state.session.finish(DURING)
+        state.finish_beside(DURING)
+    }
+
+    fn copy(
+        &self,
+        from: (BufferId, u64),
+        to: (BufferId, u64),
+        bytes: u64,
+    ) -> Result<(), DeviceError> {
+        const DURING: &str = "a copy on the device";
+        let mut state = self.enter(DURING)?;
+        let source = state.range("copy", from.0, from.1, bytes)?;
+        let target = state.range("copy", to.0, to.1, bytes)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: the ranges were checked to lie in their buffers, so their length fits a usize.
+        let (source, mut target) = unsafe {
+            (
+                bytes_at(source, bytes as usize),
+                bytes_at(target, bytes as usize),
+            )
+        };
+        // SAFETY: the memory is the device's alone, and `finish_beside` waits.
+        unsafe { target.async_copy_from(&source, &state.session.stream) }
+            .map_err(|error| state.session.fail("cuMemcpyDtoDAsync", DURING, error))?;
+        state.finish_beside(DURING)
+    }
+
+    fn streams(&self) -> Option<&dyn Streams> {
+        Some(self)
     }
 
     fn load(&self, image: &KernelImage<'_>) -> Result<ModuleId, DeviceError> {
@@ -258,12 +326,12 @@ impl Backend for CudaBackend {
     }
 
     fn load_time(&self) -> Duration {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.load_time
+        self.lock().load_time
     }
 
     fn bind_heap(&self, module: ModuleId, heap: &HeapArg) -> Result<(), DeviceError> {
-        self.enter("binding a heap")?.bind(module, heap)
+        // The module's kernels find the heap without being given it.
+        self.settle("binding a heap")?.bind(module, heap)
     }
 
     fn submit(&self, launches: &[Launch<'_>]) -> Result<Vec<LaunchReport>, DeviceError> {
@@ -271,12 +339,20 @@ impl Backend for CudaBackend {
         for launch in launches {
             launch.config.check(launch.entry, blocks, lanes)?;
         }
-        let mut state = self.enter("launching kernels")?;
+        const DURING: &str = "launching kernels";
+        let mut state = self.enter(DURING)?;
         if launches.is_empty() {
             return Ok(Vec::new());
         }
+        if state.shares_panics(launches) {
+            // Whose a panic is could not be told.
+            drop(state);
+            state = self.settle(DURING)?;
+        }
+        state.empty_panics(DURING)?;
+        let beside = state.backlog(DURING)?;
         let state = &mut **state;
-        let reports = match state.queue.reserve(launches.len()) {
+        let reports = match state.queue.reserve(launches.len(), &mut state.retired) {
             Ok(address) => address,
             Err(Status::OUT_OF_MEMORY) => {
                 return Err(self.out_of_memory(launches.len() as u64 * 32));
@@ -295,7 +371,7 @@ impl Backend for CudaBackend {
         // SAFETY: kernels and stream are of the current context; that arguments match the kernel's
         // parameters is the promise of `Prepared::new`, their ranges were checked above, and their
         // buffers live as long as `launches`, beyond the end of this call.
-        let done = unsafe { state.queue.run(&mut state.session, &batch, reports) }?;
+        let done = unsafe { state.queue.run(&mut state.session, &batch, reports, beside) }?;
         drop(batch);
         state.panics(launches)?;
         Ok(done)

@@ -1,6 +1,7 @@
 //! What the host shares with a module whose kernels use Rust's own collections: the heap that these take
 //! from, and the report of panics. See [`abi::GLOBAL_HEAP`] and [`abi::PANIC_REPORT`].
 
+use crate::handles::end_of_default_stream;
 use crate::module::Loaded;
 use crate::session::Session;
 use crate::state::State;
@@ -57,13 +58,22 @@ impl Loaded {
     fn put<T: DeviceCopy>(&self, name: &str, value: &T) -> Result<(), Status> {
         let name = CString::new(name).unwrap_or_default();
         self.module.get_global::<T>(&name)?.copy_from(value)?;
-        // The copy may still be on its way, and launches are on another stream.
-        Ok(CurrentContext::synchronize()?)
+        // The copy may still be on its way on the default stream, and launches are on other ones. These are not waited for.
+        end_of_default_stream().map_err(|refused| refused.status)
     }
 }
 
 impl State {
-    /// The panics of a batch of launches that has ended.
+    /// Whether launches of streams may write to the same report of panics as these launches.
+    pub(crate) fn shares_panics(&self, launches: &[Launch<'_>]) -> bool {
+        let mut streams = self.streams.values();
+        streams.any(|stream| {
+            let mut open = stream.open_modules();
+            open.any(|open| launches.iter().any(|launch| launch.module.0 == open))
+        })
+    }
+
+    /// The panics of a batch of launches that has ended, beside which no stream ran launches of the same modules.
     pub(crate) fn panics(&mut self, launches: &[Launch<'_>]) -> Result<(), DeviceError> {
         let mut asked = Vec::new();
         for launch in launches {

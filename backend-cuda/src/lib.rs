@@ -6,16 +6,22 @@
 //! | `discover` | which GPUs there are |
 //! | `backend` | what a backend does, on top of the rest |
 //! | `state` | what all calls of a device share |
-//! | `session` | context, stream, waiting, and what is left after a fault |
+//! | `session` | context, the stream of calls that are waited for, and what is left after a fault |
 //! | `memory` | buffers at aligned addresses |
 //! | `module`, `ptx`, `link`, `cubin` | kernels: loaded, missing, compiled apart, and how large |
 //! | `fences` | fences that only acquire or only release, where GPU and driver have them |
 //! | `globals` | the heap of Rust's own collections in kernels, and what panics leave |
 //! | `queue` | launches: queued together, timed, reported |
-//! | `driver`, `status` | calls that `cust` lacks; what an answer of the driver means |
+//! | `streams`, `transfers` | streams that users open, and their copies from and to the host |
+//! | `stream`, `posts`, `reports`, `watch` | one of them; how far it is, and what its launches reported |
+//! | `staging` | pinned memory that copies go through |
+//! | `beside`, `waiting` | what calls have to know of streams that work beside them, and how they wait for these |
+//! | `driver`, `handles`, `status` | calls that `cust` lacks; what an answer of the driver means |
 //!
-//! Everything runs on one stream per device in the device's primary context; every call makes that
-//! context current on its thread and ends when its effect has happened.
+//! Everything runs in the device's primary context, which every call makes current on its thread. Calls of
+//! [`Backend`](warpheap_api::host::Backend) end when their effect has happened: they use one stream of the driver, and hold the
+//! state of the device meanwhile. Streams that users open are further ones, which overlap with it and with each other; nothing holds
+//! the state while it waits for these.
 //!
 //! # Building and linking
 //!
@@ -34,20 +40,30 @@
 //! A program outside this workspace uses the stub by setting `CUDA_LIBRARY_PATH` to its folder.
 
 mod backend;
+mod beside;
 mod config;
 mod cubin;
 mod discover;
 mod driver;
 mod fences;
 mod globals;
+mod handles;
 mod link;
 mod memory;
 mod module;
+mod posts;
 mod ptx;
 mod queue;
+mod reports;
 mod session;
+mod staging;
 mod state;
 mod status;
+mod stream;
+mod streams;
+mod transfers;
+mod waiting;
+mod watch;
 
 pub use backend::CudaBackend;
 pub use config::CudaConfig;

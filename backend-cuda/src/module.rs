@@ -55,6 +55,10 @@ pub(crate) struct Loaded {
     fences: Fences,
     /// Whether there is a report of panics in it.
     pub(crate) reports_panics: bool,
+    /// Where that is on the device, once a stream asked for it.
+    pub(crate) panic_report: Option<u64>,
+    /// Lanes that are known to be counted in it.
+    pub(crate) panicked: u32,
     /// Whether its kernels take from a heap that the host binds.
     pub(crate) takes_heap: bool,
     /// The buffer of the heap that is bound.
@@ -140,6 +144,8 @@ impl Loaded {
             ptx: text.to_owned(),
             fences,
             reports_panics,
+            panic_report: None,
+            panicked: 0,
             takes_heap: globals::defines(text, abi::GLOBAL_HEAP, abi::ARG_WORDS),
             heap: None,
             kernels: HashMap::new(),

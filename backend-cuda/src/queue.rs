@@ -8,7 +8,7 @@
 use crate::driver;
 use crate::memory::Allocation;
 use crate::module::Kernel;
-use crate::session::Session;
+use crate::session::{Session, passed};
 use crate::status::Status;
 use cust::event::{Event, EventFlags};
 use cust::memory::{AsyncCopyDestination, DevicePointer, DeviceSlice};
@@ -27,8 +27,11 @@ const REPORT_BYTES: u64 = REPORT_WORDS as u64 * 4;
 const FIRST_REPORTS: u64 = 1024;
 
 /// A launch with everything looked up.
-pub(crate) struct Ready<'a> {
-    pub(crate) entry: &'a str,
+pub(crate) struct Ready {
+    pub(crate) entry: &'static str,
+    pub(crate) module: u64,
+    /// Whether the module has a report of panics.
+    pub(crate) reports_panics: bool,
     pub(crate) kernel: Kernel,
     pub(crate) grid_dim: u32,
     pub(crate) block_dim: u32,
@@ -45,16 +48,20 @@ pub(crate) struct Queue {
 
 impl Queue {
     /// Makes room for `launches` reports; returns the address of the first. They lie one after the
-    /// other, see [`report_address`].
-    pub(crate) fn reserve(&mut self, launches: usize) -> Result<u64, Status> {
+    /// other, see [`report_address`]. What was too small goes to `retired`, to be freed.
+    pub(crate) fn reserve(
+        &mut self,
+        launches: usize,
+        retired: &mut Vec<Allocation>,
+    ) -> Result<u64, Status> {
         let bytes = launches as u64 * REPORT_BYTES;
         if let Some(old) = self.reports.take() {
             if old.bytes >= bytes {
                 self.reports = Some(old);
                 return Ok(old.address);
             }
-            // SAFETY: every launch that wrote a report there has ended, since calls end with a wait.
-            unsafe { old.free() }?;
+            // Every launch that wrote a report there has ended, since calls that launch here end with a wait.
+            retired.push(old);
         }
         let room = bytes.next_power_of_two().max(FIRST_REPORTS * REPORT_BYTES);
         let new = Allocation::new(room)?;
@@ -63,15 +70,17 @@ impl Queue {
     }
 
     /// Runs `batch` in order and returns a report for each launch; `reports` is the address that
-    /// [`reserve`](Self::reserve) returned for it.
+    /// [`reserve`](Self::reserve) returned for it. What runs beside it on the device may take `beside` times the time of a launch,
+    /// which each launch may have to wait for.
     ///
     /// # Safety
     /// As [`driver::launch`], for every launch.
     pub(crate) unsafe fn run(
         &mut self,
         session: &mut Session,
-        batch: &[Ready<'_>],
+        batch: &[Ready],
         reports: u64,
+        beside: u64,
     ) -> Result<Vec<LaunchReport>, DeviceError> {
         let words = batch.len() * REPORT_WORDS;
         // SAFETY: `reserve` allocated that many words there.
@@ -86,7 +95,7 @@ impl Queue {
         let mut stopped = None;
         for at in 0..batch.len() {
             if at >= WINDOW {
-                times.push(self.collect(session, batch, at - WINDOW, at)?);
+                times.push(self.collect(session, &batch[..at], at - WINDOW, beside)?);
             }
             // SAFETY: the caller's promise.
             if let Err(error) = unsafe { self.enqueue(session, &batch[at], at % WINDOW) } {
@@ -96,7 +105,7 @@ impl Queue {
         }
         let queued = stopped.as_ref().map_or(batch.len(), |(at, _)| *at);
         for at in times.len()..queued {
-            times.push(self.collect(session, batch, at, queued)?);
+            times.push(self.collect(session, &batch[..queued], at, beside)?);
         }
         if let Some((_, error)) = stopped {
             // The launches before it have ended, but its first event may still be under way.
@@ -120,7 +129,7 @@ impl Queue {
     unsafe fn enqueue(
         &mut self,
         session: &mut Session,
-        launch: &Ready<'_>,
+        launch: &Ready,
         slot: usize,
     ) -> Result<(), DeviceError> {
         if self.events.len() <= slot {
@@ -152,19 +161,20 @@ impl Queue {
         record.map_err(|status| session.fail("cuEventRecord", launch, status))
     }
 
-    /// Waits for launch `at` of the batch, of which `queued` are queued, and returns its time.
+    /// Waits for launch `at` of those that are queued, and returns its time.
     fn collect(
         &self,
         session: &mut Session,
-        batch: &[Ready<'_>],
+        queued: &[Ready],
         at: usize,
-        queued: usize,
+        beside: u64,
     ) -> Result<Duration, DeviceError> {
         let (before, after) = &self.events[at % WINDOW];
-        session.wait(after, || describe(&batch[at..queued]))?;
+        let pending = || describe(&names(&queued[at..]));
+        session.wait(|| passed(after), 1 + beside, pending)?;
         let elapsed = after.elapsed_time_f32(before);
         let millis =
-            elapsed.map_err(|error| session.fail("cuEventElapsedTime", &batch[at], error))?;
+            elapsed.map_err(|error| session.fail("cuEventElapsedTime", &queued[at], error))?;
         Ok(duration(millis))
     }
 
@@ -178,7 +188,7 @@ impl Queue {
     }
 }
 
-impl std::fmt::Display for Ready<'_> {
+impl std::fmt::Display for Ready {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "the launch of {}", self.entry)
     }
@@ -189,17 +199,18 @@ pub(crate) fn report_address(first: u64, at: usize) -> u64 {
     first + at as u64 * REPORT_BYTES
 }
 
+fn names(launches: &[Ready]) -> Vec<&'static str> {
+    launches.iter().map(|launch| launch.entry).collect()
+}
+
 /// Names the launches that may have caused what a wait ended with.
-fn describe(pending: &[Ready<'_>]) -> String {
+pub(crate) fn describe(pending: &[&str]) -> String {
     match pending {
         [] => "no launch".to_string(),
-        [one] => one.to_string(),
-        [first, .., last] => format!(
-            "one of {} launches, {} to {}",
-            pending.len(),
-            first.entry,
-            last.entry
-        ),
+        [one] => format!("the launch of {one}"),
+        [first, .., last] => {
+            format!("one of {} launches, {first} to {last}", pending.len())
+        }
     }
 }
 
@@ -213,37 +224,17 @@ fn report((words, device_time): (&[u32], Duration)) -> LaunchReport {
 }
 
 /// The driver's milliseconds; nothing for what is no time.
-fn duration(millis: f32) -> Duration {
+pub(crate) fn duration(millis: f32) -> Duration {
     Duration::try_from_secs_f64(millis as f64 / 1e3).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::module::FunctionInfo;
-
-    fn ready(entry: &str) -> Ready<'_> {
-        Ready {
-            entry,
-            kernel: Kernel {
-                raw: std::ptr::null_mut(),
-                info: FunctionInfo {
-                    registers: 0,
-                    local_bytes: 0,
-                    shared_bytes: 0,
-                    max_block_dim: 0,
-                    code_bytes: None,
-                },
-            },
-            grid_dim: 1,
-            block_dim: 1,
-            args: ArgBlock { words: [0; 32] },
-        }
-    }
 
     #[test]
     fn the_launches_that_may_be_at_fault_are_named() {
-        let batch = [ready("a_l1"), ready("b_l1"), ready("c_l1")];
+        let batch = ["a_l1", "b_l1", "c_l1"];
         assert_eq!(describe(&batch[1..2]), "the launch of b_l1");
         assert_eq!(describe(&batch), "one of 3 launches, a_l1 to c_l1");
         assert_eq!(describe(&[]), "no launch");

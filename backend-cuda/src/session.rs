@@ -9,7 +9,7 @@ use warpheap_api::host::DeviceError;
 
 /// The context and stream of an opened GPU.
 pub(crate) struct Session {
-    /// The stream that everything runs on, in order. Dropped before the context that owns it.
+    /// The stream of calls that end when their effect has happened. Dropped before the context that owns it.
     pub(crate) stream: Stream,
     /// The device's primary context, shared with other users of it in this process.
     context: Context,
@@ -38,7 +38,7 @@ pub(crate) enum LossKind {
 }
 
 /// What ended a wait early.
-enum Stop {
+pub(crate) enum Stop {
     Failed(Status),
     Timeout,
 }
@@ -46,9 +46,8 @@ enum Stop {
 impl Session {
     /// A session in `context`, which is current on this thread.
     pub(crate) fn new(context: Context, name: String, timeout: Duration) -> Result<Self, Status> {
-        // No part of this crate relies on the default stream, so nothing has to wait for it. (cust
-        // 0.3.2 drops the flag and makes a stream that does; that is as right, only slower beside
-        // other users of the context.)
+        // cust 0.3.2 drops the flag and makes a stream that waits for the default stream, which only the reports of panics and the
+        // heaps of collections go through, and which ends before such a call does. The streams that users open do not wait for it.
         let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
         Ok(Session {
             stream,
@@ -104,32 +103,47 @@ impl Session {
             .map_err(|error| self.fail("cuStreamSynchronize", during, error))
     }
 
-    /// Waits until the device has passed `event`, at most for the time that a launch may take.
+    /// Waits until the device has passed an event, at most for `times` the time that a launch may take.
     pub(crate) fn wait(
         &mut self,
-        event: &Event,
+        passed: impl FnMut() -> Result<bool, Status>,
+        times: u64,
         during: impl FnOnce() -> String,
     ) -> Result<(), DeviceError> {
-        let passed = || match event.query() {
-            Ok(EventStatus::Ready) => Ok(true),
-            Ok(EventStatus::NotReady) => Ok(false),
-            Err(error) => Err(Status::from(error)),
-        };
-        match poll(self.timeout, passed) {
+        match poll(self.patience(times), passed) {
             Ok(()) => Ok(()),
             Err(Stop::Failed(status)) => Err(self.fail("cuEventQuery", during(), status)),
-            Err(Stop::Timeout) => Err(self.lose(
-                LossKind::Hang,
-                during(),
-                format!(
-                    "not done after {} s, the time that a launch may take (WARPHEAP_TIMEOUT_S sets it); the memory of the device stays allocated until this process ends",
-                    self.timeout.as_secs_f64()
-                ),
-            )),
+            Err(Stop::Timeout) => Err(self.give_up(during(), times)),
         }
     }
 
+    /// So many times what a launch may take.
+    pub(crate) fn patience(&self, times: u64) -> Duration {
+        self.timeout
+            .saturating_mul(u32::try_from(times).unwrap_or(u32::MAX))
+    }
+
+    /// The error for work that did not end in `times` the time that a launch may take; the device is lost.
+    pub(crate) fn give_up(&mut self, during: String, times: u64) -> DeviceError {
+        let seconds = self.timeout.as_secs_f64();
+        let what = match times {
+            0 | 1 => format!(
+                "not done after {seconds} s, the time that a launch may take (WARPHEAP_TIMEOUT_S sets it)"
+            ),
+            _ => format!(
+                "nothing was done for {times} times {seconds} s, the time that a launch may take (WARPHEAP_TIMEOUT_S sets it)"
+            ),
+        };
+        let what =
+            format!("{what}; the memory of the device stays allocated until this process ends");
+        self.lose(LossKind::Hang, during, what)
+    }
+
+    /// Notes a loss, of which the first one counts: what comes later follows from it.
     fn lose(&mut self, kind: LossKind, during: String, what: String) -> DeviceError {
+        if let Some(first) = &self.loss {
+            return self.lost(first);
+        }
         let loss = Loss { kind, during, what };
         tracing::error!(device = %self.name, during = %loss.during, what = %loss.what, "device lost");
         let error = self.lost(&loss);
@@ -153,9 +167,21 @@ impl Session {
     }
 }
 
+/// Whether the device has passed an event.
+pub(crate) fn passed(event: &Event) -> Result<bool, Status> {
+    match event.query() {
+        Ok(EventStatus::Ready) => Ok(true),
+        Ok(EventStatus::NotReady) => Ok(false),
+        Err(error) => Err(Status::from(error)),
+    }
+}
+
 /// Calls `passed` until it says so, at most for `timeout`. The first milliseconds at full speed, since
 /// most launches are shorter than a sleep; then with short sleeps.
-fn poll(timeout: Duration, mut passed: impl FnMut() -> Result<bool, Status>) -> Result<(), Stop> {
+pub(crate) fn poll(
+    timeout: Duration,
+    mut passed: impl FnMut() -> Result<bool, Status>,
+) -> Result<(), Stop> {
     const EAGER: Duration = Duration::from_millis(2);
     const NAP: Duration = Duration::from_micros(100);
     let start = Instant::now();

@@ -1,10 +1,13 @@
-//! What all calls of a device share: its buffers, modules and launch queue.
+//! What all calls of a device share: its buffers, modules, launch queue and streams.
 
+use crate::handles::unpin;
 use crate::memory::Allocation;
 use crate::module::Loaded;
 use crate::queue::{Queue, Ready};
 use crate::session::{LossKind, Session};
-use std::collections::HashMap;
+use crate::status::Status;
+use crate::stream::{Shared, StreamState};
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use warpheap_api::abi::HEAP_WORDS;
 use warpheap_api::host::{BufferId, DeviceError, HeapArg, Launch, ModuleId};
@@ -16,6 +19,15 @@ pub(crate) struct State {
     /// How long they took to load.
     pub(crate) load_time: Duration,
     pub(crate) buffers: HashMap<u64, Allocation>,
+    /// Memory that nothing uses, to be freed when no stream works.
+    pub(crate) retired: Vec<Allocation>,
+    /// A handful: a tree finds one of them faster than hashing does.
+    pub(crate) streams: BTreeMap<u64, StreamState>,
+    /// Streams that were closed, to be opened again.
+    pub(crate) spare: Vec<StreamState>,
+    pub(crate) shared: Shared,
+    /// Calls that wait until no stream works, before which nothing more is queued.
+    pub(crate) settling: u32,
     pub(crate) session: Session,
 }
 
@@ -42,14 +54,15 @@ impl State {
     }
 
     /// Looks up everything that a launch needs. `report` is the address of its report.
-    pub(crate) fn prepare<'a>(
+    pub(crate) fn prepare(
         &mut self,
-        launch: &Launch<'a>,
+        launch: &Launch<'_>,
         report: u64,
-    ) -> Result<Ready<'a>, DeviceError> {
+    ) -> Result<Ready, DeviceError> {
         let Some(module) = self.modules.get_mut(&launch.module.0) else {
             return Err(foreign(launch.entry, "its module"));
         };
+        let reports_panics = module.reports_panics;
         let kernel = module.kernel(&mut self.session, launch.entry)?;
         let (lanes, most) = (launch.config.block_dim, kernel.info.max_block_dim);
         if lanes > most && most > 0 {
@@ -79,6 +92,8 @@ impl State {
         let address = |id: BufferId| self.buffers.get(&id.0).map_or(0, |found| found.address);
         Ok(Ready {
             entry: launch.entry,
+            module: launch.module.0,
+            reports_panics,
             kernel,
             grid_dim: launch.config.grid_dim,
             block_dim: launch.config.block_dim,
@@ -86,7 +101,7 @@ impl State {
         })
     }
 
-    /// Makes a heap the one that the collections in a module's kernels take from.
+    /// Makes a heap the one that the collections in a module's kernels take from. No kernel runs meanwhile.
     pub(crate) fn bind(&mut self, module: ModuleId, heap: &HeapArg) -> Result<(), DeviceError> {
         let what = "the heap of Rust's collections";
         let buffer = heap.buffer.id();
@@ -111,7 +126,14 @@ impl State {
         Ok(())
     }
 
-    /// Takes a heap away from the modules that it is bound to.
+    /// Whether a buffer is the heap of a module's collections.
+    pub(crate) fn is_bound(&self, buffer: BufferId) -> bool {
+        self.modules
+            .values()
+            .any(|module| module.heap == Some(buffer))
+    }
+
+    /// Takes a heap away from the modules that it is bound to. No kernel runs meanwhile.
     pub(crate) fn unbind(&mut self, buffer: BufferId) -> Result<(), DeviceError> {
         for module in self.modules.values_mut() {
             if module.heap == Some(buffer) {
@@ -127,35 +149,67 @@ impl State {
     }
 
     /// Frees everything that can be freed without waiting for a lost device.
-    pub(crate) fn close(self) {
+    pub(crate) fn close(mut self) {
+        if self.session.loss().is_none() {
+            if let Err(status) = self.session.make_current() {
+                tracing::warn!(%status, "the device could not be closed");
+                return std::mem::forget(self);
+            }
+            if let Err(error) = self.finish_streams() {
+                tracing::warn!(%error, "streams of a device that was closed had not ended");
+                if self.session.loss().is_none() {
+                    return std::mem::forget(self);
+                }
+            }
+        }
         match self.session.loss() {
             None => {}
             Some(LossKind::Fault) => {
                 // The context takes the rest with it; each of its parts would only fail again.
                 std::mem::forget((self.queue, self.modules, self.buffers));
+                std::mem::forget((self.streams, self.spare, self.shared));
                 return self.session.abandon();
             }
             Some(LossKind::Hang) => return std::mem::forget(self),
-        }
-        if let Err(status) = self.session.make_current() {
-            tracing::warn!(%status, "the device could not be closed");
-            return std::mem::forget(self);
         }
         let State {
             queue,
             modules,
             buffers,
+            retired,
+            streams,
+            spare,
+            mut shared,
             session,
             load_time: _,
+            settling: _,
         } = self;
+        let closed = streams.into_values().chain(spare);
+        let closed = closed.map(|stream| stream.close(&mut shared));
+        let closed = closed.fold(Ok(()), Result::and);
+        let Shared {
+            side,
+            events,
+            staging,
+            ..
+        } = shared;
+        // SAFETY: nothing runs: the work of streams has ended, and every other call has waited for what it queued. All pieces were
+        // given back, but those of reads that are being taken, of which there are none: taking one borrows the backend.
+        let unpinned = staging.close().map(|start| unsafe { unpin(start) });
+        let unpinned = unpinned.map(|freed| freed.map_err(|refused| refused.status));
         let freed = buffers
             .into_values()
-            // SAFETY: nothing runs: every call has waited for what it queued.
-            .try_for_each(|buffer| unsafe { buffer.free() })
-            .and(queue.close());
+            .chain(retired)
+            // SAFETY: as above.
+            .map(|buffer| unsafe { buffer.free() })
+            .chain(unpinned)
+            .fold(Ok::<(), Status>(()), Result::and)
+            .and(queue.close())
+            .and(closed);
         if let Err(status) = freed {
-            tracing::warn!(%status, "device memory could not be freed");
+            tracing::warn!(%status, "memory could not be freed");
         }
+        drop((side, events));
         drop(modules);
         drop(session);
     }

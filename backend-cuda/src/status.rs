@@ -12,6 +12,7 @@ pub(crate) struct Status(pub i32);
 impl Status {
     pub(crate) const OUT_OF_MEMORY: Status = Status(2);
     pub(crate) const NOT_FOUND: Status = Status(500);
+    pub(crate) const NOT_READY: Status = Status(600);
 
     /// `Ok` for success.
     pub(crate) fn ok(self) -> Result<(), Status> {

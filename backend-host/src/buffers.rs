@@ -1,10 +1,11 @@
 //! Memory of the emulated device: plain memory of the process, zero pages until touched.
 
+use crate::span::Span;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-use warpheap_api::host::DeviceError;
+use warpheap_api::host::{BufferId, DeviceError};
 
 /// Every buffer begins at a multiple of this.
 const ALIGN: usize = 64 << 10;
@@ -54,23 +55,30 @@ impl Area {
         })
     }
 
-    fn base(&self) -> *mut u8 {
+    fn base(&self) -> NonNull<u8> {
         // SAFETY: skip is less than ALIGN, by which the area is longer than its bytes.
-        unsafe { self.start.as_ptr().add(self.skip) }
+        unsafe { self.start.add(self.skip) }
     }
 
-    /// The first byte of a range that lies inside.
-    fn range(
+    /// Its address, exposed: lanes make a pointer of it again.
+    fn address(&self) -> usize {
+        self.base().as_ptr().expose_provenance()
+    }
+
+    /// The words of a range that lies inside.
+    fn span(
         &self,
         what: &'static str,
         offset: u64,
         bytes: Option<u64>,
-    ) -> Result<*mut u8, DeviceError> {
+    ) -> Result<Span, DeviceError> {
         let end = bytes.and_then(|bytes| offset.checked_add(bytes));
         match end {
             Some(end) if end <= self.bytes && offset % 4 == 0 && end % 4 == 0 => {
                 // SAFETY: the offset is not beyond the end of the area.
-                Ok(unsafe { self.base().add(offset as usize) })
+                let start = unsafe { self.base().add(offset as usize) }.cast();
+                // SAFETY: base and offset are multiples of 4, and the range was checked.
+                Ok(unsafe { Span::new(start, ((end - offset) / 4) as usize) })
             }
             _ => Err(DeviceError::OutOfRange {
                 what,
@@ -133,47 +141,46 @@ impl Memory {
     pub(crate) fn dealloc(&mut self, id: u64) -> Option<usize> {
         let area = self.buffers.remove(&id)?;
         self.used -= area.bytes;
-        Some(area.base() as usize)
+        Some(area.address())
     }
 
     /// Address and bytes of a buffer.
     pub(crate) fn place(&self, id: u64) -> Option<(usize, u64)> {
         let area = self.buffers.get(&id)?;
-        Some((area.base() as usize, area.bytes))
+        Some((area.address(), area.bytes))
     }
 
-    pub(crate) fn write(&mut self, id: u64, offset: u64, data: &[u8]) -> Result<(), DeviceError> {
-        let to = self
-            .area("write", id)?
-            .range("write", offset, Some(data.len() as u64))?;
-        // SAFETY: the range was checked, and kernels and other calls wait while this one borrows
-        // the memory.
-        unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
-        Ok(())
+    /// The words that an operation of this name goes to: `bytes` bytes at byte `offset` of a buffer. `None` are more bytes than
+    /// there are numbers.
+    pub(crate) fn span(
+        &self,
+        what: &'static str,
+        (id, offset): (BufferId, u64),
+        bytes: Option<u64>,
+    ) -> Result<Span, DeviceError> {
+        self.area(what, id.0)?.span(what, offset, bytes)
     }
 
-    pub(crate) fn read(&self, id: u64, offset: u64, data: &mut [u8]) -> Result<(), DeviceError> {
-        let from = self
-            .area("read", id)?
-            .range("read", offset, Some(data.len() as u64))?;
-        // SAFETY: as in `write`; the bytes were zeroed when they were allocated.
-        unsafe { std::ptr::copy_nonoverlapping(from, data.as_mut_ptr(), data.len()) };
-        Ok(())
-    }
-
-    pub(crate) fn fill(
-        &mut self,
-        id: u64,
-        offset: u64,
-        words: u64,
-        value: u32,
-    ) -> Result<(), DeviceError> {
-        let area = self.area("fill", id)?;
-        let to = area.range("fill", offset, words.checked_mul(4))?;
-        // SAFETY: the range was checked and begins at a multiple of 4; nobody else uses it while
-        // this call borrows the memory.
-        unsafe { std::slice::from_raw_parts_mut(to.cast::<u32>(), words as usize) }.fill(value);
-        Ok(())
+    /// The words that a copy goes from and to.
+    pub(crate) fn spans_of_copy(
+        &self,
+        from: (BufferId, u64),
+        to: (BufferId, u64),
+        bytes: u64,
+    ) -> Result<(Span, Span), DeviceError> {
+        let spans = (
+            self.span("copy", from, Some(bytes))?,
+            self.span("copy", to, Some(bytes))?,
+        );
+        let apart = from.1.abs_diff(to.1);
+        if from.0 == to.0 && apart < bytes {
+            return Err(DeviceError::OutOfRange {
+                what: "copy between ranges of one buffer that overlap",
+                got: bytes,
+                room: apart,
+            });
+        }
+        Ok(spans)
     }
 
     fn area(&self, what: &'static str, id: u64) -> Result<&Area, DeviceError> {
@@ -215,7 +222,9 @@ mod tests {
         let (address, bytes) = memory.place(id).expect("it exists");
         assert_eq!((address % ALIGN, bytes), (0, 40));
         let mut data = [1u8; 40];
-        memory.read(id, 0, &mut data).expect("in range");
+        let all = memory.span("read", (BufferId(id), 0), Some(40));
+        // SAFETY: the buffer is still there.
+        unsafe { all.expect("in range").read(&mut data) };
         assert_eq!(data, [0; 40]);
         assert!(matches!(
             memory.alloc((1 << 20) - 36),
@@ -229,23 +238,52 @@ mod tests {
     #[test]
     fn ranges_are_checked() {
         let mut memory = Memory::new("here".into(), 0);
-        let id = memory.alloc(16).expect("16 bytes");
-        assert!(memory.fill(id, 4, 3, 7).is_ok());
+        let id = BufferId(memory.alloc(16).expect("16 bytes"));
+        let span = memory.span("fill", (id, 4), Some(12)).expect("in range");
         let mut data = [0u8; 8];
-        assert!(memory.read(id, 0, &mut data).is_ok());
+        let begin = memory.span("read", (id, 0), Some(8)).expect("in range");
+        // SAFETY: the buffer is still there.
+        unsafe {
+            span.fill(7);
+            begin.read(&mut data);
+        }
         assert_eq!(data, [0, 0, 0, 0, 7, 0, 0, 0]);
-        for (offset, words) in [
-            (8, 3),
-            (20, 0),
-            (0, u64::MAX / 2),
-            (u64::MAX - 3, 1),
-            (2, 1),
+        for (offset, bytes) in [
+            (8, Some(12)),
+            (20, Some(0)),
+            (0, Some(!3)),
+            (0, None),
+            (u64::MAX - 3, Some(4)),
+            (2, Some(4)),
+            (4, Some(2)),
         ] {
-            let error = memory.fill(id, offset, words, 0).expect_err("out of range");
+            let error = memory.span("fill", (id, offset), bytes);
+            let error = error.expect_err("out of range");
             assert!(matches!(error, DeviceError::OutOfRange { .. }), "{error}");
         }
-        assert!(memory.write(id, 12, &[0; 8]).is_err());
-        assert!(memory.write(99, 0, &[0; 4]).is_err());
+        let other = memory.span("write", (BufferId(0), 0), Some(4));
+        assert!(matches!(other, Err(DeviceError::Driver { .. })));
+    }
+
+    #[test]
+    fn copies_inside_a_buffer_do_not_overlap() {
+        let mut memory = Memory::new("here".into(), 0);
+        let mut buffer = || BufferId(memory.alloc(32).expect("32 bytes"));
+        let (one, two) = (buffer(), buffer());
+        for (from, to, bytes, good) in [
+            ((one, 0), (one, 16), 16, true),
+            ((one, 16), (one, 0), 16, true),
+            ((one, 0), (two, 0), 32, true),
+            ((one, 8), (one, 8), 0, true),
+            ((one, 0), (one, 12), 16, false),
+            ((one, 12), (one, 0), 16, false),
+            ((one, 8), (one, 8), 4, false),
+            ((one, 16), (two, 0), 20, false),
+            ((one, 0), (two, 16), 20, false),
+        ] {
+            let spans = memory.spans_of_copy(from, to, bytes);
+            assert_eq!(spans.is_ok(), good, "{from:?} {to:?} {bytes}: {spans:?}");
+        }
     }
 
     #[test]

@@ -13,6 +13,9 @@ pub enum Mode {
     Run,
     /// One OS thread; a scheduler seeded with `seed` may switch lanes and warps at every atomic
     /// operation. The same seed gives the same execution.
+    ///
+    /// With streams, one launch runs at a time. Its schedule is that of the seed and of its number, in the order in which launches
+    /// were queued; which of the streams' launches comes first, where no mark says so, is up to the operating system.
     Explore {
         /// The seed of every decision.
         seed: u64,

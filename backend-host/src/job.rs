@@ -2,10 +2,10 @@
 
 use crate::HostConfig;
 use crate::blocks::BlockTable;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use warpheap_api::abi::ArgBlock;
+use warpheap_api::abi::{ArgBlock, REPORT_WORDS};
 use warpheap_api::host::{BackendKind, DeviceError, HostEntry, KernelPanic};
 
 /// Memory among the arguments: a heap or a slice.
@@ -20,11 +20,16 @@ pub(crate) struct Place {
     pub is_heap: bool,
 }
 
+/// What lanes write into the report of a launch.
+pub(crate) type Report = [AtomicU32; REPORT_WORDS];
+
 /// One launch.
 pub(crate) struct Job {
     pub kernel: &'static str,
     pub entry: HostEntry,
     pub args: ArgBlock,
+    /// The arguments have its address. Shared, since a box that moves may not be pointed to.
+    report: Arc<Report>,
     pub grid_dim: u32,
     pub block_dim: u32,
     pub width: u32,
@@ -43,11 +48,11 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// A launch of `entry` with these arguments and this shape.
+    /// A launch of `entry` with these arguments, which have the address of this report, and this shape.
     pub(crate) fn new(
         kernel: &'static str,
         entry: HostEntry,
-        args: ArgBlock,
+        (args, report): (ArgBlock, Arc<Report>),
         shape: (u32, u32),
         config: &HostConfig,
     ) -> Self {
@@ -56,6 +61,7 @@ impl Job {
             kernel,
             entry,
             args,
+            report,
             grid_dim,
             block_dim,
             width: config.warp_width,
@@ -154,6 +160,12 @@ impl Job {
         let mut first = self.error.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert(error);
         self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// What lanes have written into the report.
+    pub(crate) fn report(&self) -> [u32; REPORT_WORDS] {
+        let words = self.report.each_ref();
+        words.map(|word| word.load(Ordering::Relaxed))
     }
 
     /// What stopped the launch, if something did.

@@ -11,7 +11,11 @@
 //! |---|---|
 //! | `config` | [`HostConfig`], environment variables |
 //! | `backend` | [`HostBackend`], [`open`] |
-//! | `buffers` | memory of the device |
+//! | `emulator` | what launches have in common, and how one runs |
+//! | `streams`, `opened` | the streams that are open, and how the host calls them |
+//! | `stream`, `task` | a queue of work with its thread, and one piece of work |
+//! | `kept` | what reads and stamps of streams brought |
+//! | `buffers`, `span` | memory of the device, and words of it as the host reads and writes them |
 //! | `blocks` | live blocks of heaps, and what is wrong with a new one |
 //! | `job` | one launch as its workers see it |
 //! | `panics` | where a panic came from |
@@ -44,14 +48,21 @@ mod buffers;
 mod collective;
 mod config;
 mod describe;
+mod emulator;
 mod explore;
 mod fiber;
 mod job;
+mod kept;
 mod model;
+mod opened;
 mod panics;
 mod run;
 mod schedule;
 mod simt;
+mod span;
+mod stream;
+mod streams;
+mod task;
 mod team;
 mod warp;
 mod workgroup;

@@ -6,6 +6,7 @@ use crate::warp::{Explored, Warp};
 use crate::workgroup::BlockOp;
 use std::cell::RefCell;
 use std::panic::Location;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::panicking;
 use warpheap_api::LaneMask;
 use warpheap_rt::arch::simt::{Access, Fence, Site};
@@ -308,17 +309,18 @@ fn site() -> Site {
 /// # Safety
 /// The word is valid.
 unsafe fn unwatched(word: *mut u32, access: Access) -> u32 {
-    // SAFETY: the caller's promise. One thread runs all lanes.
-    unsafe {
-        let old = word.read();
-        match access {
-            Access::Read | Access::Load => {}
-            Access::Write(value) | Access::Store(value) => word.write(value),
-            Access::Change(change, value) => word.write(change.of(old, value)),
-            Access::ReleaseSub(value) => word.write(old.wrapping_sub(value)),
-            Access::CompareExchange { current, new } if current == old => word.write(new),
-            Access::CompareExchange { .. } => {}
-        }
-        old
-    }
+    // SAFETY: the caller's promise.
+    let word = unsafe { AtomicU32::from_ptr(word) };
+    // One thread runs all lanes, so no other one comes between the two halves; the host may read the word.
+    let old = word.load(Ordering::Relaxed);
+    let new = match access {
+        Access::Read | Access::Load => return old,
+        Access::Write(value) | Access::Store(value) => value,
+        Access::Change(change, value) => change.of(old, value),
+        Access::ReleaseSub(value) => old.wrapping_sub(value),
+        Access::CompareExchange { current, new } if current == old => new,
+        Access::CompareExchange { .. } => return old,
+    };
+    word.store(new, Ordering::Relaxed);
+    old
 }

@@ -13,12 +13,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use warpheap_api::host::{
     Backend, BackendKind, BufferId, DeviceError, DeviceInfo, KernelImage, KernelResources, Launch,
-    LaunchReport, ModuleId,
+    LaunchReport, ModuleId, Streams,
 };
 
 /// Drives one device through Vulkan.
 pub struct VulkanBackend {
     info: DeviceInfo,
+    has_streams: bool,
     /// Dropped by hand: while the device works on something, it must not be.
     state: Mutex<ManuallyDrop<State>>,
 }
@@ -53,17 +54,19 @@ impl VulkanBackend {
 
     fn on(gpu: Gpu, config: &VulkanConfig) -> Result<Self, DeviceError> {
         let info = describe(&gpu.limits);
+        let has_streams = gpu.limits.features.timeline;
         let mut state = State::new(Arc::new(gpu), config.staging_bytes)?;
         state.leave(Ok(()))?;
         tracing::debug!(device = %info.name, driver = %info.driver, "opened");
         Ok(VulkanBackend {
             info,
+            has_streams,
             state: Mutex::new(ManuallyDrop::new(state)),
         })
     }
 
     /// Makes a call: not after a loss, and with what the validation layer has to say about it.
-    fn call<T>(
+    pub(crate) fn call<T>(
         &self,
         work: impl FnOnce(&mut State) -> Result<T, DeviceError>,
     ) -> Result<T, DeviceError> {
@@ -73,6 +76,15 @@ impl VulkanBackend {
         state.enter()?;
         let result = work(&mut state);
         state.leave(result)
+    }
+
+    /// Checks the shapes of launches.
+    pub(crate) fn check(&self, launches: &[Launch<'_>]) -> Result<(), DeviceError> {
+        let (blocks, lanes) = (self.info.max_grid_dim, self.info.max_block_dim);
+        for launch in launches {
+            launch.config.check(launch.entry, blocks, lanes)?;
+        }
+        Ok(())
     }
 }
 
@@ -137,6 +149,23 @@ impl Backend for VulkanBackend {
         })
     }
 
+    fn copy(
+        &self,
+        from: (BufferId, u64),
+        to: (BufferId, u64),
+        bytes: u64,
+    ) -> Result<(), DeviceError> {
+        self.call(|state| {
+            let [from, to] = state.ends(from, to, bytes)?;
+            state.transfer.copy(from, to, bytes)
+        })
+    }
+
+    fn streams(&self) -> Option<&dyn Streams> {
+        let streams: &dyn Streams = self;
+        self.has_streams.then_some(streams)
+    }
+
     fn load(&self, image: &KernelImage<'_>) -> Result<ModuleId, DeviceError> {
         self.call(|state| state.pipelines.load(image))
     }
@@ -147,10 +176,7 @@ impl Backend for VulkanBackend {
     }
 
     fn submit(&self, launches: &[Launch<'_>]) -> Result<Vec<LaunchReport>, DeviceError> {
-        let (blocks, lanes) = (self.info.max_grid_dim, self.info.max_block_dim);
-        for launch in launches {
-            launch.config.check(launch.entry, blocks, lanes)?;
-        }
+        self.check(launches)?;
         self.call(|state| {
             let batch = state.prepare(launches)?;
             state.bring_to_pace()?;

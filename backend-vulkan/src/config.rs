@@ -56,7 +56,7 @@ pub struct VulkanConfig {
     /// Load the Khronos validation layer and turn its errors into errors of the next call.
     pub validation: bool,
     /// How long the device may work on one submission (up to 256 launches) before it counts as
-    /// hanging.
+    /// hanging. A piece of work of a stream has this long for each 256 of its launches.
     pub timeout: Duration,
     /// Bytes of each of the two staging buffers that transfers go through; at least 64 KiB.
     pub staging_bytes: u64,

@@ -1,75 +1,75 @@
-//! Launches of one submission: recorded into one command buffer, with their bindings, timestamps
-//! and reports.
+//! Launches of one command buffer: recorded with their bindings, timestamps and reports.
 
+use crate::commands::{Next, barrier, between_launches};
 use crate::gpu::Gpu;
 use crate::launch::{MOST_BINDINGS, Ready};
-use crate::memory::{Buffer, Memory};
-use crate::slot::{CommandSlot, Work, barrier, between_launches};
+use crate::memory::{Buffer, Mapped, Memory};
+use crate::ticks::elapsed;
 use ash::vk;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 use warpheap_api::abi::REPORT_WORDS;
-use warpheap_api::host::{DeviceError, LaunchReport};
+use warpheap_api::host::{DeviceError, KernelFailure, LaunchReport};
 
-/// Most launches of one submission.
+/// Most launches of one command buffer.
 pub(crate) const LAUNCHES: usize = 256;
 
 /// Bytes of a launch report.
 const REPORT_BYTES: u64 = REPORT_WORDS as u64 * 4;
 
-/// What one submission needs, kept from one to the next.
+/// What the launches of one command buffer need, kept from one time to the next.
 pub(crate) struct Flight {
-    slot: CommandSlot,
+    /// For how many launches.
+    room: usize,
     descriptors: vk::DescriptorPool,
-    /// Two for each launch; null if the queue has no timestamps.
+    /// Two for each launch; null if the queue has no timestamps, or none were asked for.
     timestamps: vk::QueryPool,
     /// Where kernels write their reports: one each `stride` bytes, in the device's own memory,
     /// since atomic operations on the host's are slow.
     reports: Buffer,
     /// Where the host reads them.
-    copy: Buffer,
-    address: NonNull<u8>,
+    copy: Mapped,
     stride: u64,
-    /// Launches that were submitted and not collected.
-    launches: usize,
+    /// Entries of the launches that were recorded and not collected.
+    launches: Vec<&'static str>,
     gpu: Arc<Gpu>,
 }
 
-// SAFETY: the address is of mapped memory, valid in every thread, and used under the lock of the
-// backend.
-unsafe impl Send for Flight {}
-
 impl Flight {
-    pub(crate) fn new(gpu: &Arc<Gpu>, memory: &mut Memory) -> Result<Self, DeviceError> {
+    /// For `room` launches at most, with timestamps if they are `timed`.
+    pub(crate) fn new(
+        gpu: &Arc<Gpu>,
+        memory: &mut Memory,
+        room: usize,
+        timed: bool,
+    ) -> Result<Self, DeviceError> {
         let stride = REPORT_BYTES.next_multiple_of(gpu.limits.offset_align);
-        let bytes = LAUNCHES as u64 * stride;
-        let (copy, address) = memory.mapped(bytes)?;
+        let bytes = room as u64 * stride;
         // Null handles are ignored when they are destroyed, so a half-made flight drops well.
         let mut flight = Flight {
-            slot: CommandSlot::new(gpu)?,
+            room,
             descriptors: vk::DescriptorPool::null(),
             timestamps: vk::QueryPool::null(),
             reports: memory.internal(bytes)?,
-            copy,
-            address,
+            copy: memory.mapped(bytes)?,
             stride,
-            launches: 0,
+            launches: Vec::new(),
             gpu: gpu.clone(),
         };
         let sizes = [vk::DescriptorPoolSize::default()
             .ty(vk::DescriptorType::STORAGE_BUFFER)
-            .descriptor_count((LAUNCHES * MOST_BINDINGS) as u32)];
+            .descriptor_count((room * MOST_BINDINGS) as u32)];
         let info = vk::DescriptorPoolCreateInfo::default()
-            .max_sets(LAUNCHES as u32)
+            .max_sets(room as u32)
             .pool_sizes(&sizes);
         // SAFETY: the device is alive, `sizes` outlives the call.
         let pool = unsafe { gpu.device.create_descriptor_pool(&info, None) };
         flight.descriptors = gpu.check("vkCreateDescriptorPool", pool)?;
-        if gpu.limits.timestamp_bits != 0 {
+        if timed && gpu.limits.timestamp_bits != 0 {
             let info = vk::QueryPoolCreateInfo::default()
                 .query_type(vk::QueryType::TIMESTAMP)
-                .query_count(2 * LAUNCHES as u32);
+                .query_count(2 * room as u32);
             // SAFETY: the device is alive, its queue has timestamps.
             let pool = unsafe { gpu.device.create_query_pool(&info, None) };
             flight.timestamps = gpu.check("vkCreateQueryPool", pool)?;
@@ -77,16 +77,23 @@ impl Flight {
         Ok(flight)
     }
 
-    /// Records at most [`LAUNCHES`] launches and hands them to the queue. What was submitted before
-    /// was collected.
+    /// For how many launches it is.
+    pub(crate) fn room(&self) -> usize {
+        self.room
+    }
+
+    /// Records launches, at most as many as there is room for. What was recorded before was collected.
     ///
     /// # Safety
-    /// The launches' buffers stay until the submission has ended, and their arguments match their
-    /// kernels' parameters.
-    pub(crate) unsafe fn submit(&mut self, batch: &[Ready<'_>]) -> Result<(), DeviceError> {
-        let commands = self.slot.begin()?;
+    /// The device does not work on what was recorded before, and `commands` is recording. The launches' buffers stay until it has
+    /// ended, and their arguments match their kernels' parameters.
+    pub(crate) unsafe fn record(
+        &mut self,
+        commands: vk::CommandBuffer,
+        batch: &[Ready],
+    ) -> Result<(), DeviceError> {
         let device = &self.gpu.device;
-        // SAFETY: the submission before has ended, so its sets are not in use.
+        // SAFETY: what was recorded before has ended, so its sets are not in use.
         let reset = unsafe {
             device.reset_descriptor_pool(self.descriptors, vk::DescriptorPoolResetFlags::empty())
         };
@@ -102,31 +109,32 @@ impl Flight {
             }
         }
         // Also orders the launches after everything that was submitted before.
-        barrier(device, commands, Work::Device);
+        barrier(device, commands, Next::Device);
         for (at, launch) in batch.iter().enumerate() {
             if at != 0 {
                 between_launches(device, commands);
             }
             // SAFETY: the caller's promise.
-            unsafe { self.record(commands, at, launch)? };
+            unsafe { self.record_one(commands, at, launch)? };
         }
         let region = vk::BufferCopy::default().size(bytes);
         self.gpu
-            .copy(commands, self.reports, self.copy, region, Work::Host);
-        self.slot.submit()?;
-        self.launches = batch.len();
+            .copy(commands, self.reports, self.copy.buffer, region, Next::Host);
+        self.launches.clear();
+        self.launches
+            .extend(batch.iter().map(|launch| launch.entry));
         Ok(())
     }
 
-    /// Records launch `at` of the submission.
+    /// Records launch `at`.
     ///
     /// # Safety
-    /// As [`submit`](Self::submit), while it records.
-    unsafe fn record(
+    /// As [`record`](Self::record), while it records.
+    unsafe fn record_one(
         &self,
         commands: vk::CommandBuffer,
         at: usize,
-        launch: &Ready<'_>,
+        launch: &Ready,
     ) -> Result<(), DeviceError> {
         let set = self.bind(at, launch)?;
         let device = &self.gpu.device;
@@ -154,7 +162,7 @@ impl Flight {
     }
 
     /// The descriptor set of launch `at`: its buffers, then its report.
-    fn bind(&self, at: usize, launch: &Ready<'_>) -> Result<vk::DescriptorSet, DeviceError> {
+    fn bind(&self, at: usize, launch: &Ready) -> Result<vk::DescriptorSet, DeviceError> {
         let device = &self.gpu.device;
         let layouts = [launch.built.layout.set];
         let info = vk::DescriptorSetAllocateInfo::default()
@@ -194,35 +202,54 @@ impl Flight {
         }
     }
 
-    /// Waits for the submission and forgets what came of it.
-    pub(crate) fn discard(&mut self) -> Result<(), DeviceError> {
-        self.launches = 0;
-        self.slot.wait()
+    /// Forgets what was recorded.
+    pub(crate) fn forget(&mut self) {
+        self.launches.clear();
     }
 
-    /// Whether the device does not work on it, without waiting.
-    pub(crate) fn ended(&mut self) -> bool {
-        self.slot.ended()
+    /// Entries of the launches that were recorded and not collected.
+    pub(crate) fn entries(&self) -> &[&'static str] {
+        &self.launches
     }
 
-    /// Waits for the submission, if there is one, and adds a report for each of its launches.
+    /// Adds a report for each launch that was recorded. They have ended.
     pub(crate) fn collect(&mut self, into: &mut Vec<LaunchReport>) -> Result<(), DeviceError> {
-        self.slot.wait()?;
-        let launches = std::mem::take(&mut self.launches);
+        let launches = self.launches.len();
+        self.launches.clear();
         let times = self.times(launches)?;
         for (at, device_time) in times.into_iter().enumerate() {
-            let mut words = [0u32; REPORT_WORDS];
-            // SAFETY: the submission has ended, its last barrier made the copy visible to the host,
-            // and the copy has a whole report at each multiple of the stride, which is one of words.
-            unsafe {
-                let report = self.address.byte_add(at * self.stride as usize);
-                report
-                    .cast()
-                    .copy_to_nonoverlapping(NonNull::from(&mut words), 1);
-            }
+            let words = self.words(at);
             into.push(LaunchReport { device_time, words });
         }
         Ok(())
+    }
+
+    /// The first failure among the launches that were recorded, which is all that comes of them. They have ended.
+    pub(crate) fn failure(&mut self) -> Option<KernelFailure> {
+        let mut launches = self.launches.iter().enumerate();
+        let failure = launches.find_map(|(at, entry)| {
+            let report = LaunchReport {
+                device_time: Duration::ZERO,
+                words: self.words(at),
+            };
+            report.failure(entry)
+        });
+        self.launches.clear();
+        failure
+    }
+
+    /// The report of launch `at`, which was recorded and has ended.
+    fn words(&self, at: usize) -> [u32; REPORT_WORDS] {
+        let mut words = [0u32; REPORT_WORDS];
+        // SAFETY: what was recorded has ended, its last barrier made the copy visible to the host,
+        // and the copy has a whole report at each multiple of the stride, which is one of words.
+        unsafe {
+            let report = self.copy.address.byte_add(at * self.stride as usize);
+            report
+                .cast()
+                .copy_to_nonoverlapping(NonNull::from(&mut words), 1);
+        }
+        words
     }
 
     /// How long each launch took; zeros if the queue has no timestamps.
@@ -233,7 +260,7 @@ impl Flight {
         }
         let mut ticks = vec![0u64; 2 * launches];
         let flags = vk::QueryResultFlags::TYPE_64;
-        // SAFETY: the pool has these queries, and the submission that wrote them has ended.
+        // SAFETY: the pool has these queries, and the commands that wrote them have ended.
         let got = unsafe {
             let device = &self.gpu.device;
             device.get_query_pool_results(self.timestamps, 0, &mut ticks, flags)
@@ -255,32 +282,5 @@ impl Drop for Flight {
             device.destroy_query_pool(self.timestamps, None);
             device.destroy_descriptor_pool(self.descriptors, None);
         }
-    }
-}
-
-/// The time between two timestamps of `bits` bits, whose counter may have begun anew in between.
-fn elapsed(before: u64, after: u64, bits: u32, tick_ns: f64) -> Duration {
-    let mask = u64::MAX >> (64 - bits.clamp(1, 64));
-    let ticks = after.wrapping_sub(before) & mask;
-    Duration::try_from_secs_f64(ticks as f64 * tick_ns * 1e-9).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ticks_become_time_also_when_the_counter_begins_anew() {
-        assert_eq!(elapsed(100, 350, 64, 4.0), Duration::from_nanos(1000));
-        assert_eq!(
-            elapsed(0xffff_fff0, 0x10, 32, 1.0),
-            Duration::from_nanos(32)
-        );
-        // Bits beyond the counter's are undefined.
-        assert_eq!(
-            elapsed(0xab_0000_0001, 0x3, 32, 1.0),
-            Duration::from_nanos(2)
-        );
-        assert_eq!(elapsed(0, 1, 64, f64::NAN), Duration::ZERO);
     }
 }

@@ -1,11 +1,12 @@
-//! The logical device and its queue.
+//! The logical device and its queues.
 
 use crate::cache::Cache;
-use crate::config::VulkanConfig;
+use crate::config::{ENV_TIMEOUT, VulkanConfig};
 use crate::error::{describe, driver_error, no_device};
 use crate::fences::LeftOut;
 use crate::instance::Instance;
 use crate::limits::Limits;
+use crate::line::Line;
 use crate::reconverge::Reconvergence;
 use crate::select::Candidate;
 use ash::vk;
@@ -13,13 +14,19 @@ use std::sync::Arc;
 use std::time::Duration;
 use warpheap_api::host::DeviceError;
 
+/// Most queues: that of synchronous calls, and those that streams share.
+const QUEUES: u32 = 8;
+
 /// An opened device. Everything made from it holds it by an `Arc`, so it ends last.
 pub(crate) struct Gpu {
     pub(crate) device: ash::Device,
-    pub(crate) queue: vk::Queue,
+    /// The queue of synchronous calls.
+    pub(crate) line: Arc<Line>,
+    /// Those of streams, one at least: others than that, where there are some.
+    pub(crate) stream_lines: Vec<Arc<Line>>,
     pub(crate) physical: vk::PhysicalDevice,
     pub(crate) limits: Limits,
-    /// How long one submission may take.
+    /// How long one command buffer may take.
     pub(crate) timeout: Duration,
     /// Fences that kernels lose.
     pub(crate) left_out: LeftOut,
@@ -47,14 +54,23 @@ impl Gpu {
                 describe(error)
             ))
         })?;
-        // SAFETY: one queue of this family was asked for when the device was made.
-        let queue = unsafe { device.get_device_queue(limits.queue_family, 0) };
+        let line = |index| {
+            // SAFETY: as many queues of this family were asked for when the device was made.
+            let queue = unsafe { device.get_device_queue(limits.queue_family, index) };
+            Arc::new(Line::new(queue))
+        };
+        let first = line(0);
+        let mut stream_lines: Vec<_> = (1..queues(&limits)).map(line).collect();
+        if stream_lines.is_empty() {
+            stream_lines.push(first.clone());
+        }
         let identity = || limits.identity.to_vec();
         let cache = config.cache.as_deref();
         Ok(Gpu {
             cache: cache.map(|folder| Cache::new(folder, identity())),
+            line: first,
+            stream_lines,
             device,
-            queue,
             physical: candidate.physical,
             limits,
             timeout: config.timeout,
@@ -71,6 +87,18 @@ impl Gpu {
     ) -> Result<T, DeviceError> {
         result.map_err(|error| driver_error(&self.limits.name, call, error))
     }
+
+    /// The loss of a device that has not answered for so long.
+    pub(crate) fn no_answer(&self, during: String, waited: Duration) -> DeviceError {
+        DeviceError::Lost {
+            device: self.limits.name.clone(),
+            during,
+            what: format!(
+                "no answer in {:.1} s: a kernel hangs or needs longer ({ENV_TIMEOUT} sets the limit)",
+                waited.as_secs_f64()
+            ),
+        }
+    }
 }
 
 impl Drop for Gpu {
@@ -78,6 +106,14 @@ impl Drop for Gpu {
         // SAFETY: what was made from the device holds it alive through an `Arc`, so nothing is
         // left and nothing runs on it; destroyed once, before its instance.
         unsafe { self.device.destroy_device(None) }
+    }
+}
+
+/// How many queues are asked for.
+fn queues(limits: &Limits) -> u32 {
+    match limits.features.timeline {
+        true => limits.queue_count.clamp(1, QUEUES),
+        false => 1,
     }
 }
 
@@ -95,7 +131,8 @@ fn make_device(
         .shader_int8(has.int8)
         .shader_float16(has.float16)
         .shader_buffer_int64_atomics(has.int64_atomics)
-        .storage_buffer8_bit_access(has.storage8);
+        .storage_buffer8_bit_access(has.storage8)
+        .timeline_semaphore(has.timeline);
     let mut sizes = vk::PhysicalDeviceSubgroupSizeControlFeatures::default()
         .subgroup_size_control(limits.pin_width)
         .compute_full_subgroups(limits.full_subgroups);
@@ -105,9 +142,10 @@ fn make_device(
         .shader_int64(has.int64)
         .shader_int16(has.int16)
         .shader_float64(has.float64);
+    let priorities = vec![1.0; queues(limits) as usize];
     let queues = [vk::DeviceQueueCreateInfo::default()
         .queue_family_index(limits.queue_family)
-        .queue_priorities(&[1.0])];
+        .queue_priorities(&priorities)];
     let names: Vec<_> = limits.extensions.iter().map(|name| name.as_ptr()).collect();
     let mut info = vk::DeviceCreateInfo::default()
         .queue_create_infos(&queues)

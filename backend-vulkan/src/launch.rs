@@ -13,8 +13,8 @@ use warpheap_api::host::{BufferId, DeviceError, Launch};
 pub(crate) const MOST_BINDINGS: usize = (ARG_WORDS - ARG_FIRST) / SLICE_WORDS + 1;
 
 /// A launch with everything looked up.
-pub(crate) struct Ready<'a> {
-    pub(crate) entry: &'a str,
+pub(crate) struct Ready {
+    pub(crate) entry: &'static str,
     pub(crate) built: Built,
     /// Workgroups along x and y.
     pub(crate) groups: [u32; 2],
@@ -25,13 +25,13 @@ pub(crate) struct Ready<'a> {
 
 /// Looks up everything that a launch needs, whose shape was checked. `nothing` is bound for empty
 /// slices: Vulkan has no empty bindings.
-pub(crate) fn prepare<'a>(
+pub(crate) fn prepare(
     gpu: &Gpu,
     memory: &Memory,
     pipelines: &mut Pipelines,
     nothing: Buffer,
-    launch: &Launch<'a>,
-) -> Result<Ready<'a>, DeviceError> {
+    launch: &Launch<'_>,
+) -> Result<Ready, DeviceError> {
     // Buffers have no addresses here.
     let args = launch.arg_block(0, |_| 0)?;
     let buffers = launch
@@ -48,6 +48,18 @@ pub(crate) fn prepare<'a>(
         args,
         buffers,
     })
+}
+
+/// The launches with these entries, in words; nothing if there are none.
+pub(crate) fn named(entries: &[&str]) -> Option<String> {
+    match entries {
+        [] => None,
+        [one] => Some(format!("the launch of {one}")),
+        [first, .., last] => Some(format!(
+            "one of {} launches, {first} to {last}",
+            entries.len()
+        )),
+    }
 }
 
 /// The binding of `bytes` bytes at `offset` of a buffer.

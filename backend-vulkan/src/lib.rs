@@ -5,7 +5,7 @@
 //! | `config` | which device is opened, how it is watched, and how long its kernels may take |
 //! | `select`, `limits` | which devices there are, and what they can do |
 //! | `backend`, `state` | what a backend does, on top of the rest; what is left after a loss |
-//! | `instance`, `gpu`, `validation` | library, device and queue; what the validation layer says |
+//! | `instance`, `gpu`, `validation` | library, device and queues; what the validation layer says |
 //! | `memory`, `transfer` | buffers, and moving bytes into and out of them |
 //! | `module`, `isolate`, `pipeline` | kernels: read, cut out for a block size, compiled |
 //! | `cache` | what drivers compiled, on disk |
@@ -13,16 +13,20 @@
 //! | `loops`, `function` | loops that branch once a round |
 //! | `reconverge` | whether lanes that parted meet again, and what modules ask for |
 //! | `fences` | modules that lose their fences, for tests |
-//! | `launch`, `queue`, `flight`, `slot` | launches: checked, queued together, timed, reported |
+//! | `commands`, `slot`, `line` | command buffers and barriers; submissions that are waited for; queues |
+//! | `launch`, `queue`, `flight`, `ticks` | launches: checked, queued together, timed, reported |
+//! | `streaming`, `streams`, `stream`, `timeline` | work that is not waited for, beside other work; how far it is |
+//! | `order`, `parts`, `staging`, `stamps` | a piece of it: looked up, recorded, with its data or its timestamp |
 //! | `pace` | a device's clock is up before launches that are timed |
 //! | `error` | what an answer of the driver means |
 //!
 //! A device must offer Vulkan 1.2 with the Vulkan memory model at device scope and subgroup
-//! operations in compute; subgroups may have any size up to 64. Everything runs on one queue, and
-//! every call ends when its effect has happened.
+//! operations in compute; subgroups may have any size up to 64. Calls that end when their effect has
+//! happened share one queue. Streams share the others of its family, or that one where it is alone.
 
 mod backend;
 mod cache;
+mod commands;
 mod config;
 mod error;
 mod fences;
@@ -33,17 +37,27 @@ mod instance;
 mod isolate;
 mod launch;
 mod limits;
+mod line;
 mod loops;
 mod memory;
 mod module;
+mod order;
 mod pace;
+mod parts;
 mod pipeline;
 mod queue;
 mod reconverge;
 mod resources;
 mod select;
 mod slot;
+mod staging;
+mod stamps;
 mod state;
+mod stream;
+mod streaming;
+mod streams;
+mod ticks;
+mod timeline;
 mod transfer;
 mod validation;
 

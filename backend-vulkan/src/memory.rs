@@ -33,6 +33,18 @@ pub(crate) struct Buffer {
     pub(crate) bytes: u64,
 }
 
+/// A buffer that the host sees.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mapped {
+    pub(crate) id: BufferId,
+    pub(crate) buffer: Buffer,
+    /// Where its bytes are.
+    pub(crate) address: NonNull<u8>,
+}
+
+// SAFETY: the address is of mapped memory, valid in every thread, and only that of whoever has the buffer.
+unsafe impl Send for Mapped {}
+
 struct Owned {
     buffer: Buffer,
     allocation: Allocation,
@@ -83,13 +95,17 @@ impl Memory {
         Ok(self.make(bytes, MemoryLocation::GpuOnly)?.1)
     }
 
-    /// A buffer for the backend itself that the host sees at the returned address, in cached and
-    /// coherent memory: reads by the host are fast.
-    pub(crate) fn mapped(&mut self, bytes: u64) -> Result<(Buffer, NonNull<u8>), DeviceError> {
+    /// A buffer for the backend itself that the host sees, in cached and coherent memory: reads by the
+    /// host are fast.
+    pub(crate) fn mapped(&mut self, bytes: u64) -> Result<Mapped, DeviceError> {
         let (id, buffer) = self.make(bytes, MemoryLocation::GpuToCpu)?;
         let owned = self.buffers.get(&id.0);
         match owned.and_then(|owned| owned.allocation.mapped_ptr()) {
-            Some(address) => Ok((buffer, address.cast())),
+            Some(address) => Ok(Mapped {
+                id,
+                buffer,
+                address: address.cast(),
+            }),
             None => Err(DeviceError::Driver {
                 device: self.gpu.limits.name.clone(),
                 call: "vkMapMemory",
@@ -111,8 +127,9 @@ impl Memory {
     }
 
     fn release(&mut self, owned: Owned) {
-        // SAFETY: the buffer was made from this device, was just taken out of the table, and calls
-        // are synchronous: the device does not use it any more.
+        // SAFETY: the buffer was made from this device, was just taken out of the table, and is given
+        // back when the device does not use it any more: whoever queues work with it in a stream
+        // promised that, and what else uses it has ended when its call returns.
         unsafe { self.gpu.device.destroy_buffer(owned.buffer.raw, None) };
         if let Err(error) = self.allocator.free(owned.allocation) {
             tracing::warn!("giving memory back: {error}");

@@ -39,6 +39,11 @@ impl Pace {
         self.keep = on && has_clock && !gpu.instance.validates();
     }
 
+    /// Whether launches wait for the clock.
+    pub(crate) fn keeps(&self) -> bool {
+        self.keep
+    }
+
     /// Comes before a launch.
     pub(crate) fn before_launch(
         &mut self,

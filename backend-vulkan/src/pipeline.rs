@@ -205,10 +205,7 @@ impl Pipelines {
         let block_dim = order.block_dim;
         let words = isolate(self.module(order)?, entry, block_dim)
             .ok_or_else(|| bad(&entry.name, "its SPIR-V states no LocalSize".to_string()))?;
-        let words = match self.gpu.limits.loops_branch_once {
-            true => branch_once(words),
-            false => words,
-        };
+        let words = branch_once(words);
         let words = self.gpu.limits.reconvergence.of(words);
         let words = &self.gpu.left_out.from(words);
         let device = &self.gpu.device;

@@ -3,20 +3,60 @@
 
 use crate::flight::{Flight, LAUNCHES};
 use crate::gpu::Gpu;
-use crate::launch::Ready;
+use crate::launch::{Ready, named};
 use crate::memory::Memory;
+use crate::slot::CommandSlot;
 use std::sync::Arc;
 use warpheap_api::host::{DeviceError, LaunchReport};
 
 /// Two submissions in turn.
 pub(crate) struct Queue {
-    flights: [Flight; 2],
+    turns: [Turn; 2],
+}
+
+/// A submission.
+struct Turn {
+    slot: CommandSlot,
+    flight: Flight,
+}
+
+impl Turn {
+    fn new(gpu: &Arc<Gpu>, memory: &mut Memory) -> Result<Self, DeviceError> {
+        Ok(Turn {
+            slot: CommandSlot::new(gpu)?,
+            flight: Flight::new(gpu, memory, LAUNCHES, true)?,
+        })
+    }
+
+    /// Records launches and hands them to the queue. What was submitted before was collected.
+    ///
+    /// # Safety
+    /// As [`Flight::record`].
+    unsafe fn submit(&mut self, batch: &[Ready]) -> Result<(), DeviceError> {
+        // Waits for what was submitted before.
+        let commands = self.slot.begin()?;
+        // SAFETY: the caller's promise.
+        unsafe { self.flight.record(commands, batch)? };
+        self.slot.submit()
+    }
+
+    /// Waits for the submission, if there is one, and adds a report for each of its launches.
+    fn collect(&mut self, into: &mut Vec<LaunchReport>) -> Result<(), DeviceError> {
+        self.slot.wait()?;
+        self.flight.collect(into)
+    }
+
+    /// Waits for the submission and forgets what came of it.
+    fn discard(&mut self) -> Result<(), DeviceError> {
+        self.flight.forget();
+        self.slot.wait()
+    }
 }
 
 impl Queue {
     pub(crate) fn new(gpu: &Arc<Gpu>, memory: &mut Memory) -> Result<Self, DeviceError> {
         Ok(Queue {
-            flights: [Flight::new(gpu, memory)?, Flight::new(gpu, memory)?],
+            turns: [Turn::new(gpu, memory)?, Turn::new(gpu, memory)?],
         })
     }
 
@@ -25,10 +65,7 @@ impl Queue {
     ///
     /// # Safety
     /// The launches' buffers are alive, and their arguments match their kernels' parameters.
-    pub(crate) unsafe fn run(
-        &mut self,
-        batch: &[Ready<'_>],
-    ) -> Result<Vec<LaunchReport>, DeviceError> {
+    pub(crate) unsafe fn run(&mut self, batch: &[Ready]) -> Result<Vec<LaunchReport>, DeviceError> {
         let mut reports = Vec::with_capacity(batch.len());
         // SAFETY: the caller's promise; until `settle`, nothing is given back.
         let ran = unsafe { self.pump(batch, &mut reports) };
@@ -41,30 +78,30 @@ impl Queue {
     /// As [`run`](Self::run); submissions may be under way after an error.
     unsafe fn pump(
         &mut self,
-        batch: &[Ready<'_>],
+        batch: &[Ready],
         reports: &mut Vec<LaunchReport>,
     ) -> Result<(), DeviceError> {
         let mut turn = 0;
         for part in batch.chunks(LAUNCHES) {
-            let flight = &mut self.flights[turn];
-            flight.collect(reports)?;
+            let next = &mut self.turns[turn];
+            next.collect(reports)?;
             // SAFETY: the caller's promise.
-            unsafe { flight.submit(part)? };
+            unsafe { next.submit(part)? };
             turn = 1 - turn;
         }
         // The older one first.
-        self.flights[turn].collect(reports)?;
-        self.flights[1 - turn].collect(reports)
+        self.turns[turn].collect(reports)?;
+        self.turns[1 - turn].collect(reports)
     }
 
     /// After `error`, waits for what is still under way: callers may free the buffers next.
     fn settle(&mut self, error: DeviceError) -> DeviceError {
-        for flight in &mut self.flights {
+        for turn in &mut self.turns {
             // A lost device answers no more; its buffers are never freed.
             if matches!(error, DeviceError::Lost { .. }) {
                 break;
             }
-            if let Err(worse) = flight.discard() {
+            if let Err(worse) = turn.discard() {
                 return worse;
             }
         }
@@ -73,24 +110,17 @@ impl Queue {
 
     /// Whether the device works on none of the launches, without waiting.
     pub(crate) fn ended(&mut self) -> bool {
-        self.flights.iter_mut().all(Flight::ended)
+        self.turns.iter_mut().all(|turn| turn.slot.ended())
     }
 }
 
 /// Names in a loss the launches that may have caused it.
-fn blame(error: DeviceError, pending: &[Ready<'_>]) -> DeviceError {
-    match (error, pending) {
-        (DeviceError::Lost { device, what, .. }, [first, rest @ ..]) => DeviceError::Lost {
+fn blame(error: DeviceError, pending: &[Ready]) -> DeviceError {
+    let entries: Vec<_> = pending.iter().map(|launch| launch.entry).collect();
+    match (error, named(&entries)) {
+        (DeviceError::Lost { device, what, .. }, Some(during)) => DeviceError::Lost {
             device,
-            during: match rest {
-                [] => format!("the launch of {}", first.entry),
-                [.., last] => format!(
-                    "one of {} launches, {} to {}",
-                    pending.len(),
-                    first.entry,
-                    last.entry
-                ),
-            },
+            during,
             what,
         },
         (error, _) => error,

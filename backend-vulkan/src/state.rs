@@ -3,12 +3,14 @@
 use crate::gpu::Gpu;
 use crate::launch::{Ready, prepare};
 use crate::memory::{Buffer, Memory};
+use crate::order::{Order, What};
 use crate::pace::Pace;
 use crate::pipeline::Pipelines;
 use crate::queue::Queue;
+use crate::streams::{Queued, Table};
 use crate::transfer::Transfer;
 use std::sync::Arc;
-use warpheap_api::host::{BufferId, DeviceError, Launch};
+use warpheap_api::host::{BufferId, DeviceError, Launch, Mark, StreamId, Work};
 
 /// Bytes of the buffer that stands for an empty slice.
 const NOTHING_BYTES: u64 = 256;
@@ -16,6 +18,7 @@ const NOTHING_BYTES: u64 = 256;
 /// Everything that calls share, in the order in which it is dropped.
 pub(crate) struct State {
     pub(crate) queue: Queue,
+    pub(crate) streams: Table,
     pace: Pace,
     pub(crate) transfer: Transfer,
     pub(crate) pipelines: Pipelines,
@@ -31,6 +34,7 @@ impl State {
         let mut memory = Memory::new(&gpu)?;
         Ok(State {
             queue: Queue::new(&gpu, &mut memory)?,
+            streams: Table::new(&gpu),
             pace: Pace::default(),
             transfer: Transfer::new(&gpu, &mut memory, staging_bytes)?,
             pipelines: Pipelines::new(&gpu),
@@ -87,6 +91,95 @@ impl State {
         Ok(found)
     }
 
+    /// The two ends of a copy of `bytes` bytes.
+    pub(crate) fn ends(
+        &self,
+        from: (BufferId, u64),
+        to: (BufferId, u64),
+        bytes: u64,
+    ) -> Result<[(Buffer, u64); 2], DeviceError> {
+        let source = self.range("copy", from.0, from.1, bytes)?;
+        let target = self.range("copy", to.0, to.1, bytes)?;
+        let apart = from.1.abs_diff(to.1);
+        if from.0 == to.0 && apart < bytes {
+            return Err(DeviceError::OutOfRange {
+                what: "a copy over itself",
+                got: bytes,
+                room: apart,
+            });
+        }
+        Ok([(source, from.1), (target, to.1)])
+    }
+
+    /// Looks up everything that a piece of work of a stream needs, room for its data included.
+    pub(crate) fn look_up(&mut self, work: Work<'_>) -> Result<Order, DeviceError> {
+        let mut data = None;
+        let what = match work {
+            Work::Launches(launches) => What::Launches(self.prepare(launches)?),
+            Work::Write {
+                buffer,
+                offset,
+                data: bytes,
+            } => {
+                let bytes = *data.insert(bytes.len() as u64);
+                let to = self.range("write", buffer, offset, bytes)?;
+                What::Write { to, offset }
+            }
+            Work::Read {
+                buffer,
+                offset,
+                bytes,
+            } => {
+                let from = self.range("read", buffer, offset, *data.insert(bytes))?;
+                What::Read { from, offset }
+            }
+            Work::Fill {
+                buffer,
+                offset,
+                words,
+                value,
+            } => {
+                let bytes = words.saturating_mul(4);
+                let target = self.range("fill", buffer, offset, bytes)?;
+                What::Fill {
+                    target,
+                    offset,
+                    bytes,
+                    value,
+                }
+            }
+            Work::Copy { from, to, bytes } => {
+                let [from, to] = self.ends(from, to, bytes)?;
+                What::Copy { from, to, bytes }
+            }
+            Work::Stamp => What::Stamp,
+        };
+        let stage = |bytes| self.streams.stage(&mut self.memory, bytes);
+        Ok(Order {
+            what,
+            staged: data.map(stage).transpose()?,
+        })
+    }
+
+    /// Queues a piece of work in a stream, if there is room for it.
+    ///
+    /// # Safety
+    /// As [`Stream::submit`](crate::stream::Stream::submit).
+    pub(crate) unsafe fn queue(
+        &mut self,
+        stream: StreamId,
+        after: &[Mark],
+        order: &mut Order,
+    ) -> Result<Queued, DeviceError> {
+        // A device that works on a stream is not idle.
+        let launches = matches!(order.what, What::Launches(_));
+        if launches && self.pace.keeps() && !self.streams.is_busy(&mut self.memory)? {
+            self.bring_to_pace()?;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.streams.queue(&mut self.memory, stream, after, order) }
+    }
+
     /// Turns on or off that launches wait until the device's clock is up.
     pub(crate) fn keep_pace(&mut self, on: bool) {
         self.pace.keep(&self.gpu, on);
@@ -98,10 +191,7 @@ impl State {
     }
 
     /// Looks up everything that the launches need.
-    pub(crate) fn prepare<'a>(
-        &mut self,
-        launches: &[Launch<'a>],
-    ) -> Result<Vec<Ready<'a>>, DeviceError> {
+    pub(crate) fn prepare(&mut self, launches: &[Launch<'_>]) -> Result<Vec<Ready>, DeviceError> {
         let (gpu, memory, nothing) = (&self.gpu, &self.memory, self.nothing);
         let pipelines = &mut self.pipelines;
         let each = launches.iter();
@@ -111,7 +201,8 @@ impl State {
 
     /// Frees everything, unless the device still works on something: then it stays.
     pub(crate) fn close(mut self) {
-        if !self.queue.ended() || !self.transfer.ended() || !self.pace.ended() {
+        let calls = self.queue.ended() && self.transfer.ended() && self.pace.ended();
+        if !calls || !self.streams.ended() {
             tracing::warn!(
                 device = %self.gpu.limits.name,
                 "a kernel runs on; the memory of the device stays allocated until this process ends"

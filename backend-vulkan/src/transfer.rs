@@ -2,9 +2,10 @@
 //!
 //! While the device copies one piece, the host copies the next into or out of the other buffer.
 
+use crate::commands::{Next, barrier};
 use crate::gpu::Gpu;
-use crate::memory::{Buffer, Memory};
-use crate::slot::{CommandSlot, Work, barrier};
+use crate::memory::{Buffer, Mapped, Memory};
+use crate::slot::CommandSlot;
 use ash::vk;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -15,8 +16,7 @@ const FILL_BYTES: u64 = 1 << 30;
 
 struct Stage {
     slot: CommandSlot,
-    buffer: Buffer,
-    address: NonNull<u8>,
+    mapped: Mapped,
 }
 
 /// The staging buffers and their commands.
@@ -24,10 +24,6 @@ pub(crate) struct Transfer {
     stages: [Stage; 2],
     gpu: Arc<Gpu>,
 }
-
-// SAFETY: the addresses are of mapped memory, valid in every thread, and used under the lock of
-// the backend.
-unsafe impl Send for Transfer {}
 
 impl Transfer {
     /// Two staging buffers of `bytes` bytes each.
@@ -38,11 +34,9 @@ impl Transfer {
     ) -> Result<Self, DeviceError> {
         let bytes = bytes.max(64 << 10).next_multiple_of(4);
         let mut stage = || {
-            let (buffer, address) = memory.mapped(bytes)?;
             Ok::<_, DeviceError>(Stage {
                 slot: CommandSlot::new(gpu)?,
-                buffer,
-                address,
+                mapped: memory.mapped(bytes)?,
             })
         };
         Ok(Transfer {
@@ -91,18 +85,26 @@ impl Transfer {
         }
         let [stage, _] = &mut self.stages;
         let commands = stage.slot.begin()?;
-        let device = &self.gpu.device;
-        barrier(device, commands, Work::Device);
-        let mut done = 0;
-        while done < bytes {
-            let piece = FILL_BYTES.min(bytes - done);
-            // SAFETY: recording; offset and size are multiples of 4 inside the buffer, which was
-            // made as a target of transfers.
-            unsafe {
-                device.cmd_fill_buffer(commands, target.raw, offset + done, piece, value);
-            }
-            done += piece;
+        barrier(&self.gpu.device, commands, Next::Device);
+        self.gpu.fill(commands, target, offset, bytes, value);
+        let result = stage.slot.submit();
+        self.drain(result)
+    }
+
+    /// Copies `bytes` bytes from one place to another one; the ranges lie inside and do not overlap.
+    pub(crate) fn copy(
+        &mut self,
+        from: (Buffer, u64),
+        to: (Buffer, u64),
+        bytes: u64,
+    ) -> Result<(), DeviceError> {
+        if bytes == 0 {
+            return Ok(());
         }
+        let [stage, _] = &mut self.stages;
+        let commands = stage.slot.begin()?;
+        let region = region(from.1, to.1, bytes);
+        self.gpu.copy(commands, from.0, to.0, region, Next::Device);
         let result = stage.slot.submit();
         self.drain(result)
     }
@@ -113,7 +115,7 @@ impl Transfer {
         offset: u64,
         data: &[u8],
     ) -> Result<(), DeviceError> {
-        let size = self.stages[0].buffer.bytes as usize;
+        let size = self.stages[0].mapped.buffer.bytes as usize;
         for (piece, bytes) in data.chunks(size).enumerate() {
             let stage = &mut self.stages[piece % 2];
             // Waits for the copy that used this stage before.
@@ -122,13 +124,14 @@ impl Transfer {
             // device is not using them.
             unsafe {
                 stage
+                    .mapped
                     .address
                     .copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len());
             }
             let at = offset + (piece * size) as u64;
-            let region = copy(0, at, bytes.len());
+            let region = region(0, at, bytes.len() as u64);
             self.gpu
-                .copy(commands, stage.buffer, target, region, Work::Device);
+                .copy(commands, stage.mapped.buffer, target, region, Next::Device);
             stage.slot.submit()?;
         }
         Ok(())
@@ -140,7 +143,7 @@ impl Transfer {
         offset: u64,
         data: &mut [u8],
     ) -> Result<(), DeviceError> {
-        let size = self.stages[0].buffer.bytes as usize;
+        let size = self.stages[0].mapped.buffer.bytes as usize;
         let pieces = data.len().div_ceil(size);
         let bytes = data.len();
         let bounds = |piece: usize| piece * size..((piece + 1) * size).min(bytes);
@@ -150,9 +153,9 @@ impl Transfer {
                 let range = bounds(step);
                 let stage = &mut self.stages[step % 2];
                 let commands = stage.slot.begin()?;
-                let region = copy(offset + range.start as u64, 0, range.len());
+                let region = region(offset + range.start as u64, 0, range.len() as u64);
                 self.gpu
-                    .copy(commands, source, stage.buffer, region, Work::Host);
+                    .copy(commands, source, stage.mapped.buffer, region, Next::Host);
                 stage.slot.submit()?;
             }
             if let Some(ready) = step.checked_sub(1) {
@@ -164,6 +167,7 @@ impl Transfer {
                 // it has finished, and its barrier made it visible to the host.
                 unsafe {
                     stage
+                        .mapped
                         .address
                         .copy_to_nonoverlapping(NonNull::from(&mut *out).cast(), out.len());
                 }
@@ -186,6 +190,28 @@ impl Transfer {
 }
 
 impl Gpu {
+    /// Records that `bytes` bytes of `target` from `offset` are set to `value` repeated.
+    pub(crate) fn fill(
+        &self,
+        commands: vk::CommandBuffer,
+        target: Buffer,
+        offset: u64,
+        bytes: u64,
+        value: u32,
+    ) {
+        let mut done = 0;
+        while done < bytes {
+            let piece = FILL_BYTES.min(bytes - done);
+            // SAFETY: recording; offset and size are multiples of 4 inside the buffer, which was
+            // made as a target of transfers.
+            unsafe {
+                let device = &self.device;
+                device.cmd_fill_buffer(commands, target.raw, offset + done, piece, value);
+            }
+            done += piece;
+        }
+    }
+
     /// Records a copy, after everything before it and before `next`.
     pub(crate) fn copy(
         &self,
@@ -193,9 +219,9 @@ impl Gpu {
         from: Buffer,
         to: Buffer,
         region: vk::BufferCopy,
-        next: Work,
+        next: Next,
     ) {
-        barrier(&self.device, commands, Work::Device);
+        barrier(&self.device, commands, Next::Device);
         // SAFETY: recording; the region lies inside both buffers, which were made for transfers.
         unsafe {
             self.device
@@ -205,9 +231,10 @@ impl Gpu {
     }
 }
 
-fn copy(from: u64, to: u64, bytes: usize) -> vk::BufferCopy {
+/// Where a copy of `bytes` bytes begins in its two buffers.
+pub(crate) fn region(from: u64, to: u64, bytes: u64) -> vk::BufferCopy {
     vk::BufferCopy::default()
         .src_offset(from)
         .dst_offset(to)
-        .size(bytes as u64)
+        .size(bytes)
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::device;
 use std::time::Duration;
-use warpheap_api::host::{Arg, Device, DeviceError, DeviceVec, LaunchConfig, Prepared, SliceArg};
+use warpheap_api::host::{Arg, Device, DeviceError, DeviceVec, LaunchConfig, Prepared};
 use warpheap_kernels::{Kernels, load};
 
 fn setting() -> Option<(Device, Kernels)> {
@@ -272,13 +272,11 @@ fn arguments_that_cannot_be_bound_are_refused() {
     let out = zeros(&device, 64);
     let like = kernels.selftest_index_launch(shape(1, 64), &out);
     let slice = |device: &Device, offset, len| {
-        let (buffer, ..) = zeros(device, 64).into_raw_parts();
-        Arg::Slice(SliceArg {
-            buffer,
-            offset,
-            len,
-            stride: 4,
-        })
+        let mut arg = zeros(device, 64).arg_mut();
+        if let Arg::Slice(slice) = &mut arg {
+            (slice.offset, slice.len) = (offset, len);
+        }
+        arg
     };
     let run = |args| refusal(device.run_all(&[with_args(&kernels, &like, args)]));
     let beyond = run(vec![slice(&device, 0, 65)]);

@@ -72,6 +72,14 @@ impl Backend for Liar {
     ) -> Result<(), DeviceError> {
         self.honest.fill(buffer, offset, words, value)
     }
+    fn copy(
+        &self,
+        from: (BufferId, u64),
+        to: (BufferId, u64),
+        bytes: u64,
+    ) -> Result<(), DeviceError> {
+        self.honest.copy(from, to, bytes)
+    }
     fn load(&self, image: &KernelImage<'_>) -> Result<ModuleId, DeviceError> {
         self.honest.load(image)
     }

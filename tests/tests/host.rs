@@ -10,6 +10,7 @@ macro_rules! at_widths {
             }
             warpheap_tests::conformance! {}
             warpheap_tests::launch_tests! {}
+            warpheap_tests::stream_tests! {}
             warpheap_tests::whole_heap_tests! {}
             warpheap_tests::forward_tests! {}
         }

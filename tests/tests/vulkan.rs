@@ -9,5 +9,6 @@ fn site() -> Option<Site> {
 
 warpheap_tests::conformance! {}
 warpheap_tests::launch_tests! {}
+warpheap_tests::stream_tests! {}
 warpheap_tests::whole_heap_tests! {}
 warpheap_tests::forward_tests! {}

@@ -1,6 +1,6 @@
 //! What a backend implements.
 
-use super::{DeviceError, HeapArg, Launch, LaunchReport};
+use super::{DeviceError, HeapArg, Launch, LaunchReport, Streams};
 use crate::abi::ArgBlock;
 use std::fmt;
 use std::string::String;
@@ -105,7 +105,7 @@ pub type HostEntry = unsafe fn(&ArgBlock);
 
 /// Drives one device.
 ///
-/// All calls are synchronous: when one returns, its effect has happened. Calls may come from any
+/// All calls are synchronous: when one returns, its effect has happened; [`Streams`] are what is not. Calls may come from any
 /// thread; a backend serialises them itself.
 pub trait Backend: Send + Sync + fmt::Debug {
     /// What is known of the device.
@@ -144,6 +144,23 @@ pub trait Backend: Send + Sync + fmt::Debug {
         words: u64,
         value: u32,
     ) -> Result<(), DeviceError>;
+
+    /// Copies `bytes` bytes between ranges of buffers, each given by its buffer and byte offset, that do not overlap; all numbers
+    /// are multiples of 4.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    fn copy(
+        &self,
+        from: (BufferId, u64),
+        to: (BufferId, u64),
+        bytes: u64,
+    ) -> Result<(), DeviceError>;
+
+    /// The streams of the device; `None` if it has none, as devices of tests may.
+    fn streams(&self) -> Option<&dyn Streams> {
+        None
+    }
 
     /// Loads the kernels of an image. Loading an image twice may return the same id. Modules stay
     /// until the backend is dropped.

@@ -76,9 +76,14 @@ impl<T: HeapData> DeviceBox<T> {
         self.one.copy_from(&[value])
     }
 
-    /// The box as an argument of a kernel: a slice of one element.
+    /// The box as an argument of a kernel that takes it as `&[T]`, a slice of one element.
     pub fn arg(&self) -> Arg {
         self.one.arg()
+    }
+
+    /// The box as an argument of a kernel that takes it as `&mut [T]`, a slice of one element.
+    pub fn arg_mut(&self) -> Arg {
+        self.one.arg_mut()
     }
 
     /// The handle of the value, if it lives in a heap.

@@ -1,6 +1,9 @@
 //! Raw device memory with an owner.
 
-use super::{Backend, BufferId, Device, DeviceError};
+use super::device::Shared;
+use super::generation::HeapBlock;
+use super::order::{Access, Demand};
+use super::{BufferId, Device, DeviceError};
 use std::sync::Arc;
 
 /// Raw memory of a device; clones share it, the last one gives it back.
@@ -11,14 +14,14 @@ pub struct RawBuffer {
 
 #[derive(Debug)]
 struct Owner {
-    backend: Arc<dyn Backend>,
+    shared: Arc<Shared>,
     id: BufferId,
     bytes: u64,
 }
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.backend.dealloc(self.id);
+        self.shared.backend.dealloc(self.id);
     }
 }
 
@@ -26,10 +29,10 @@ impl RawBuffer {
     pub(crate) fn new(device: &Device, bytes: u64) -> Result<Self, DeviceError> {
         // Backends want whole words and no empty buffers.
         let bytes = bytes.max(4).next_multiple_of(4);
-        let backend = device.backend().clone();
-        let id = backend.alloc(bytes)?;
+        let shared = device.shared().clone();
+        let id = shared.backend.alloc(bytes)?;
         Ok(RawBuffer {
-            owner: Arc::new(Owner { backend, id, bytes }),
+            owner: Arc::new(Owner { shared, id, bytes }),
         })
     }
 
@@ -43,34 +46,125 @@ impl RawBuffer {
         self.owner.bytes
     }
 
-    /// Writes `data` at byte `offset`; both are whole words.
+    /// Writes `data` at byte `offset`; both are whole words. Work of streams with these bytes is waited for.
     ///
     /// # Errors
-    /// As [`Backend::write`].
+    /// As [`Backend::write`](super::Backend::write).
     pub fn write(&self, offset: u64, data: &[u8]) -> Result<(), DeviceError> {
-        self.check("write", offset, data.len() as u64)?;
-        self.owner.backend.write(self.owner.id, offset, data)
+        self.write_in(None, offset, data)
     }
 
-    /// Reads from byte `offset` into `data`; both are whole words.
+    /// The same for bytes of a heap's block, if it is one.
+    pub(super) fn write_in(
+        &self,
+        block: Option<&HeapBlock>,
+        offset: u64,
+        data: &[u8],
+    ) -> Result<(), DeviceError> {
+        let demand = self.demand("write", offset, data.len() as u64, Access::Overwrite)?;
+        let Owner { shared, id, .. } = &*self.owner;
+        let _permit = shared.permit(&[demand])?;
+        block.map_or(Ok(()), HeapBlock::check)?;
+        shared.backend.write(*id, offset, data)
+    }
+
+    /// Reads from byte `offset` into `data`; both are whole words. Work of streams with these bytes is waited for.
     ///
     /// # Errors
-    /// As [`Backend::read`].
+    /// As [`Backend::read`](super::Backend::read).
     pub fn read(&self, offset: u64, data: &mut [u8]) -> Result<(), DeviceError> {
-        self.check("read", offset, data.len() as u64)?;
-        self.owner.backend.read(self.owner.id, offset, data)
+        self.read_in(None, offset, data)
     }
 
-    /// Sets `words` words from byte `offset` to `value`.
+    /// The same for bytes of a heap's block, if it is one.
+    pub(super) fn read_in(
+        &self,
+        block: Option<&HeapBlock>,
+        offset: u64,
+        data: &mut [u8],
+    ) -> Result<(), DeviceError> {
+        let demand = self.demand("read", offset, data.len() as u64, Access::Snapshot)?;
+        let Owner { shared, id, .. } = &*self.owner;
+        let _permit = shared.permit(&[demand])?;
+        block.map_or(Ok(()), HeapBlock::check)?;
+        shared.backend.read(*id, offset, data)
+    }
+
+    /// Sets `words` words from byte `offset` to `value`. Work of streams with these words is waited for.
     ///
     /// # Errors
-    /// As [`Backend::fill`].
+    /// As [`Backend::fill`](super::Backend::fill).
     pub fn fill(&self, offset: u64, words: u64, value: u32) -> Result<(), DeviceError> {
-        self.check("fill", offset, words.saturating_mul(4))?;
-        self.owner.backend.fill(self.owner.id, offset, words, value)
+        self.fill_in(None, offset, words, value)
     }
 
-    fn check(&self, what: &'static str, offset: u64, bytes: u64) -> Result<(), DeviceError> {
+    /// The same for words of a heap's block, if they are one's.
+    pub(super) fn fill_in(
+        &self,
+        block: Option<&HeapBlock>,
+        offset: u64,
+        words: u64,
+        value: u32,
+    ) -> Result<(), DeviceError> {
+        let bytes = words.saturating_mul(4);
+        let demand = self.demand("fill", offset, bytes, Access::Overwrite)?;
+        let Owner { shared, id, .. } = &*self.owner;
+        let _permit = shared.permit(&[demand])?;
+        block.map_or(Ok(()), HeapBlock::check)?;
+        shared.backend.fill(*id, offset, words, value)
+    }
+
+    /// Copies `bytes` bytes from byte `offset` to byte `to_offset` of another buffer of the device; all are whole words. Work of
+    /// streams with these bytes is waited for.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`], also if the two ranges overlap; as [`Backend::copy`](super::Backend::copy).
+    pub fn copy(
+        &self,
+        offset: u64,
+        to: &RawBuffer,
+        to_offset: u64,
+        bytes: u64,
+    ) -> Result<(), DeviceError> {
+        self.copy_in([None, None], offset, to, to_offset, bytes)
+    }
+
+    /// The same for bytes of heaps' blocks, where they are some.
+    pub(super) fn copy_in(
+        &self,
+        blocks: [Option<&HeapBlock>; 2],
+        offset: u64,
+        to: &RawBuffer,
+        to_offset: u64,
+        bytes: u64,
+    ) -> Result<(), DeviceError> {
+        let source = self.demand("copy", offset, bytes, Access::Snapshot)?;
+        let target = to.demand("copy", to_offset, bytes, Access::Overwrite)?;
+        if source.meets(&target) {
+            return Err(DeviceError::OutOfRange {
+                what: "a copy over itself",
+                got: bytes,
+                room: offset.abs_diff(to_offset),
+            });
+        }
+        let Owner { shared, id, .. } = &*self.owner;
+        let _permit = shared.permit(&[source, target])?;
+        for block in blocks.into_iter().flatten() {
+            block.check()?;
+        }
+        shared
+            .backend
+            .copy((*id, offset), (to.id(), to_offset), bytes)
+    }
+
+    /// What a call is about to do with a range, which lies inside.
+    fn demand(
+        &self,
+        what: &'static str,
+        offset: u64,
+        bytes: u64,
+        access: Access,
+    ) -> Result<Demand, DeviceError> {
         let end = offset.saturating_add(bytes);
         if end > self.bytes() || offset % 4 != 0 || bytes % 4 != 0 {
             return Err(DeviceError::OutOfRange {
@@ -79,6 +173,6 @@ impl RawBuffer {
                 room: self.bytes(),
             });
         }
-        Ok(())
+        Ok(Demand::new(self.id(), offset, bytes, access))
     }
 }

@@ -1,8 +1,9 @@
 //! An opened device.
 
+use super::order::{Demand, Order, Permit};
 use super::{
     Backend, DeviceError, DeviceInfo, HeapCalls, HostAlloc, KernelImage, LaunchReport, Module,
-    Pool, Prepared, RawBuffer,
+    Pool, Prepared, RawBuffer, Stream,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,15 +12,37 @@ use std::vec::Vec;
 /// An opened device; clones name the same one. Everything else is made from it.
 #[derive(Clone, Debug)]
 pub struct Device {
-    backend: Arc<dyn Backend>,
+    shared: Arc<Shared>,
     calls: Option<Arc<dyn HeapCalls>>,
 }
 
+/// What all that is made from a device shares.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) backend: Arc<dyn Backend>,
+    pub(super) order: Order,
+}
+
+impl Shared {
+    /// Begins a call that uses memory so, when all that has to come first has ended.
+    pub(super) fn permit(&self, demands: &[Demand]) -> Result<Permit<'_>, DeviceError> {
+        let permit = self.order.begin(demands);
+        if let Some(streams) = self.backend.streams() {
+            for &mark in permit.after() {
+                streams.wait(mark)?;
+                self.order.reached(mark);
+            }
+        }
+        Ok(permit)
+    }
+}
+
 impl Device {
-    /// A device driven by `backend`.
+    /// A device driven by `backend`. One for each: it is clones of it that know of each other's streams.
     pub fn new(backend: Arc<dyn Backend>) -> Self {
+        let order = Order::default();
         Device {
-            backend,
+            shared: Arc::new(Shared { backend, order }),
             calls: None,
         }
     }
@@ -33,18 +56,31 @@ impl Device {
 
     /// What is known of the device.
     pub fn info(&self) -> &DeviceInfo {
-        self.backend.info()
+        self.shared.backend.info()
     }
 
     /// The backend that drives it.
     pub fn backend(&self) -> &Arc<dyn Backend> {
-        &self.backend
+        &self.shared.backend
+    }
+
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(super) fn order(&self) -> &Order {
+        &self.shared.order
+    }
+
+    /// Whether the two are clones of one.
+    pub(super) fn is(&self, other: &Device) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     /// How long kernels took to load since the device was opened, which device times of launches have none of; see
     /// [`Backend::load_time`].
     pub fn load_time(&self) -> Duration {
-        self.backend.load_time()
+        self.shared.backend.load_time()
     }
 
     /// Whether launches wait until the device runs at its full clock; they do not unless told so. For programs that time
@@ -54,7 +90,7 @@ impl Device {
     /// It costs 0.4 s of work on the device before a launch, once a second at most, on Vulkan alone: CUDA keeps the clock up by
     /// itself, and the emulator has none.
     pub fn keep_pace(&self, on: bool) {
-        self.backend.keep_pace(on);
+        self.shared.backend.keep_pace(on);
     }
 
     /// The kernels through which the host allocates, if there are any.
@@ -99,18 +135,36 @@ impl Device {
     /// # Errors
     /// As [`Backend::load`].
     pub fn load(&self, image: &KernelImage<'_>) -> Result<Module, DeviceError> {
-        let id = self.backend.load(image)?;
+        let id = self.shared.backend.load(image)?;
         Ok(Module::loaded(self, image.name, id))
+    }
+
+    /// Opens a stream: a queue of launches and copies that the host does not wait for. On CUDA and Vulkan streams are those of
+    /// the driver, where Vulkan has queues to spare; on the host each is a thread.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`], [`DeviceError::Lost`], [`DeviceError::Driver`].
+    pub fn stream(&self) -> Result<Stream, DeviceError> {
+        Stream::open(self)
     }
 
     /// Runs launches in order on the device, queued together: each sees what the ones before wrote,
     /// and the device does not wait for the host between them. Reports tell of lanes that returned
     /// errors; they are no error here.
     ///
+    /// Work of streams that changes the same memory comes first: it is waited for.
+    ///
     /// # Errors
-    /// As [`Module::id`] and [`Backend::submit`].
+    /// As [`Module::id`] and [`Backend::submit`]; [`DeviceError::BadLaunch`] if a launch is given the same memory twice, of which
+    /// it changes one; [`DeviceError::Stale`] for vectors in a heap that was reset since.
     pub fn run_all(&self, launches: &[Prepared]) -> Result<Vec<LaunchReport>, DeviceError> {
-        let launches: Result<Vec<_>, _> = launches.iter().map(Prepared::launch).collect();
-        self.backend.submit(&launches?)
+        let ready: Result<Vec<_>, _> = launches.iter().map(Prepared::launch).collect();
+        let ready = ready?;
+        let demands = Demand::of_all(&ready);
+        let _permit = self.shared.permit(&demands)?;
+        for launch in &ready {
+            launch.check_memory()?;
+        }
+        self.shared.backend.submit(&ready)
     }
 }

@@ -217,6 +217,16 @@ pub enum DeviceError {
         /// What there is.
         room: u64,
     },
+    /// Memory of a heap that was made fresh since it was allocated.
+    #[error(
+        "a vector of {bytes} bytes lies in a {allocator} heap that was reset since: what was in it is gone; allocate it anew"
+    )]
+    Stale {
+        /// Name of the allocator.
+        allocator: &'static str,
+        /// Bytes that the vector had.
+        bytes: u64,
+    },
     /// The heap does not carry the header that this build expects.
     #[error("the pool does not hold a {expected} heap of layout version {version}: {why}")]
     BadHeap {

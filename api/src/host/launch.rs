@@ -1,11 +1,14 @@
 //! The shape of a launch, its arguments, and what is known after it.
 
-use super::{BufferId, DeviceError, HostEntry, KernelFailure, Module, ModuleId, RawBuffer};
+use super::generation::HeapBlock;
+use super::order::{Access, Demand};
+use super::{BufferId, DeviceError, HostEntry, KernelFailure, Module, ModuleId, RawBuffer, Stream};
 use crate::abi::{self, ARG_WORDS, ArgBlock};
 use crate::{AllocError, HeapData, HeapParams};
 use std::boxed::Box;
 use std::format;
 use std::string::ToString;
+use std::sync::Arc;
 use std::time::Duration;
 use std::vec::Vec;
 
@@ -84,6 +87,10 @@ pub struct SliceArg {
     pub len: u32,
     /// Bytes of an element.
     pub stride: u32,
+    /// Whether the kernel changes the elements: a parameter `&mut [T]`, not `&[T]`.
+    pub mutable: bool,
+    /// The block of a heap that it lies in, if it does, kept by the launch.
+    pub(super) block: Option<Arc<HeapBlock>>,
 }
 
 /// A heap among the arguments of a launch.
@@ -121,6 +128,17 @@ impl Arg {
             )),
             Arg::Words(_) => None,
         }
+    }
+}
+
+impl Arg {
+    /// Whether the two share memory.
+    fn meets(&self, other: &Arg) -> bool {
+        let range = |arg: &Arg| {
+            arg.binding()
+                .map(|(buffer, offset, bytes)| Demand::new(buffer, offset, bytes, Access::Write))
+        };
+        matches!((range(self), range(other)), (Some(one), Some(other)) if one.meets(&other))
     }
 }
 
@@ -162,7 +180,7 @@ impl HeapArg {
         let mut words = [0; abi::HEAP_WORDS];
         let wide = [address, self.words];
         for (two, value) in words.chunks_exact_mut(2).zip(wide) {
-            two.copy_from_slice(&[value as u32, (value >> 32) as u32]);
+            two.copy_from_slice(&halves(value));
         }
         words[4..].copy_from_slice(&self.params);
         words
@@ -170,6 +188,36 @@ impl HeapArg {
 }
 
 impl Launch<'_> {
+    /// Checks what the types of arguments do not tell: a kernel has what it changes for itself, and no heap was made fresh under
+    /// a vector in it. Asked while the memory is held.
+    pub(super) fn check_memory(&self) -> Result<(), DeviceError> {
+        for (at, arg) in self.args.iter().enumerate() {
+            let Arg::Slice(slice) = arg else { continue };
+            if let Some(block) = &slice.block {
+                block.check()?;
+            }
+            if !slice.mutable {
+                continue;
+            }
+            let others = self.args.iter().enumerate();
+            let twice = others
+                .filter(|(other, arg)| *other != at && matches!(arg, Arg::Slice(_)))
+                .find(|(_, arg)| arg.meets(&self.args[at]));
+            if let Some((other, _)) = twice {
+                let (first, second) = (at.min(other) + 1, at.max(other) + 1);
+                return Err(DeviceError::BadLaunch {
+                    kernel: self.entry.to_string(),
+                    why: format!(
+                        "its arguments {first} and {second} are the same memory, and it changes argument {}: give it a vector of \
+                         its own, or a copy",
+                        at + 1
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// The block of argument words. `address` says where a buffer lies (0 on a backend whose
     /// buffers have no addresses); `report` is the address of the launch report.
     ///
@@ -180,42 +228,43 @@ impl Launch<'_> {
         report: u64,
         mut address: impl FnMut(BufferId) -> u64,
     ) -> Result<ArgBlock, DeviceError> {
-        let mut words = Vec::with_capacity(ARG_WORDS);
-        push_u64(&mut words, report);
-        words.push(self.config.grid_dim);
-        words.push(self.config.block_dim);
-        for arg in self.args {
-            match arg {
-                Arg::Heap(heap) => {
-                    words.extend_from_slice(&heap.arg_words(address(heap.buffer.id())));
-                }
-                Arg::Slice(slice) => {
-                    push_u64(&mut words, address(slice.buffer.id()) + slice.offset);
-                    words.push(slice.len);
-                }
-                Arg::Words(scalar) => words.extend_from_slice(scalar),
-            }
-        }
-        if words.len() > ARG_WORDS {
-            return Err(DeviceError::BadLaunch {
-                kernel: self.entry.to_string(),
-                why: format!(
-                    "its arguments take {} words, the block has {ARG_WORDS}: put scalars into a buffer",
-                    words.len()
-                ),
-            });
-        }
         let mut block = ArgBlock {
             words: [0; ARG_WORDS],
         };
-        block.words[..words.len()].copy_from_slice(&words);
+        let mut len = 0;
+        let mut push = |words: &[u32]| {
+            if let Some(room) = block.words.get_mut(len..len + words.len()) {
+                room.copy_from_slice(words);
+            }
+            len += words.len();
+        };
+        push(&halves(report));
+        push(&[self.config.grid_dim, self.config.block_dim]);
+        for arg in self.args {
+            match arg {
+                Arg::Heap(heap) => push(&heap.arg_words(address(heap.buffer.id()))),
+                Arg::Slice(slice) => {
+                    push(&halves(address(slice.buffer.id()) + slice.offset));
+                    push(&[slice.len]);
+                }
+                Arg::Words(scalar) => push(scalar),
+            }
+        }
+        if len > ARG_WORDS {
+            return Err(DeviceError::BadLaunch {
+                kernel: self.entry.to_string(),
+                why: format!(
+                    "its arguments take {len} words, the block has {ARG_WORDS}: put scalars into a buffer"
+                ),
+            });
+        }
         Ok(block)
     }
 }
 
-fn push_u64(words: &mut Vec<u32>, value: u64) {
-    words.push(value as u32);
-    words.push((value >> 32) as u32);
+/// A number as two words, the lower one first.
+fn halves(value: u64) -> [u32; 2] {
+    [value as u32, (value >> 32) as u32]
 }
 
 /// What is known after a launch.
@@ -251,8 +300,8 @@ impl LaunchReport {
     }
 }
 
-/// A launch with its arguments, ready to run alone ([`run`](Prepared::run)) or together with others
-/// ([`Device::run_all`](super::Device::run_all)).
+/// A launch with its arguments, ready to run alone ([`run`](Prepared::run)), together with others
+/// ([`Device::run_all`](super::Device::run_all)) or on a stream ([`on`](Prepared::on)).
 #[derive(Clone, Debug)]
 #[must_use = "a prepared launch does nothing until it is run"]
 pub struct Prepared {
@@ -308,6 +357,14 @@ impl Prepared {
             config: self.config,
             args: &self.args,
         })
+    }
+
+    /// Queues the launch on a stream, without waiting for it.
+    ///
+    /// # Errors
+    /// As [`Stream::launch`].
+    pub fn on(self, stream: &Stream) -> Result<(), DeviceError> {
+        stream.launch(self)
     }
 
     /// Runs the launch and waits for its end.

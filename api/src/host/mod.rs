@@ -11,18 +11,29 @@
 //! | `stats` | what a heap holds at one moment |
 //! | `module` | the kernels of a device crate, embedded and on a device |
 //! | `launch` | the shape of a launch and its arguments |
+//! | `stream`, `event`, `reading`, `scope` | work that the host does not wait for |
+//! | `streams` | what a backend implements for it |
+//! | `order` | who uses which memory at the moment |
+//! | `generation` | heaps that were made fresh, and what was in them before |
 
 mod backend;
 mod boxed;
 mod buffer;
 mod device;
 mod error;
+mod event;
+mod generation;
 mod launch;
 mod module;
+mod order;
 mod panic;
 mod plan;
 mod pool;
+mod reading;
+mod scope;
 mod stats;
+mod stream;
+mod streams;
 mod vec;
 
 pub use backend::{
@@ -32,6 +43,7 @@ pub use boxed::DeviceBox;
 pub use buffer::RawBuffer;
 pub use device::Device;
 pub use error::{DeviceError, KernelFailure, PlanError};
+pub use event::Event;
 pub use launch::{
     Arg, Args, HeapArg, IntoArg, Launch, LaunchConfig, LaunchReport, Prepared, SliceArg,
 };
@@ -39,5 +51,9 @@ pub use module::{KernelImages, Module, Modules, PackedImage, unpack};
 pub use panic::KernelPanic;
 pub use plan::{Fill, HeapPlan, HeapReader, HostAlloc};
 pub use pool::{HeapCalls, Pool, RawPool};
+pub use reading::Reading;
+pub use scope::{Scope, ScopedStream};
 pub use stats::{BlockSize, ClassUsage, PoolStats, Usage};
+pub use stream::Stream;
+pub use streams::{Mark, StreamId, Streams, Work};
 pub use vec::DeviceVec;

@@ -1,6 +1,8 @@
 //! A heap on a device.
 
-use super::vec::bytes_of_mut;
+use super::generation::Generation;
+use super::order::{Access, Demand};
+use super::vec::{bytes_of, bytes_of_mut};
 use super::{
     Arg, Device, DeviceError, HeapArg, HeapPlan, HeapReader, HostAlloc, PlanError, PoolStats,
     RawBuffer,
@@ -40,6 +42,7 @@ pub struct RawPool {
     pub allocator: &'static str,
     /// Number of the kind of heap, [`HostAlloc::KIND`].
     pub kind: u32,
+    pub(super) generation: Generation,
 }
 
 /// Allocates in heaps on behalf of the host, by small kernels. The facade crate provides it for the
@@ -117,6 +120,7 @@ impl<A: HostAlloc> Pool<A> {
                 params: plan.params,
                 allocator: A::NAME,
                 kind: A::KIND,
+                generation: Generation::default(),
             },
             plan,
             allocator: PhantomData,
@@ -125,26 +129,38 @@ impl<A: HostAlloc> Pool<A> {
         Ok(pool)
     }
 
-    /// Makes the heap fresh: every block is free, counters are zero. Blocks that were handed out
-    /// before must not be used any more.
+    /// Makes the heap fresh: every block is free, counters are zero. Work of streams in it is waited for.
+    ///
+    /// Vectors and boxes of the host in this heap, from the `_in` constructors, are gone: using one is [`DeviceError::Stale`], and
+    /// dropping it frees nothing. Handles and containers that lie in other memory and name blocks of before must not be used any
+    /// more.
     ///
     /// # Errors
     /// Errors of the device.
     pub fn reset(&mut self) -> Result<(), DeviceError> {
+        let shared = self.raw.device.shared().clone();
+        let _held = shared.permit(&[self.whole()])?;
+        self.raw.generation.end();
         self.format()
     }
 
+    /// All of the heap, to be written over.
+    fn whole(&self) -> Demand {
+        Demand::new(self.raw.buffer.id(), 0, self.bytes(), Access::Overwrite)
+    }
+
+    /// Lays the heap out. Nobody else has its memory.
     fn format(&self) -> Result<(), DeviceError> {
-        let buffer = &self.raw.buffer;
-        buffer.fill(0, header::HEADER_WORDS as u64, 0)?;
+        let (id, backend) = (self.raw.buffer.id(), self.raw.device.backend());
+        backend.fill(id, 0, header::HEADER_WORDS as u64, 0)?;
         for fill in &self.plan.fills {
-            buffer.fill(fill.word * 4, fill.words, fill.value)?;
+            backend.fill(id, fill.word * 4, fill.words, fill.value)?;
         }
         let mut head = [0u32; 4];
         head[header::WORD_MAGIC] = header::MAGIC;
         head[header::WORD_VERSION] = LAYOUT_VERSION;
         head[header::WORD_KIND] = A::KIND;
-        buffer.write(0, super::vec::bytes_of(&head))
+        backend.write(id, 0, bytes_of(&head))
     }
 
     /// Size of the pool in bytes, metadata included.
@@ -177,8 +193,8 @@ impl<A: HostAlloc> Pool<A> {
 
     /// Reads header and metadata.
     ///
-    /// Other threads may launch kernels on this heap at the same time: a backend does one thing after
-    /// the other, so each read falls between launches. A large heap takes several reads, and launches may
+    /// Other threads may launch kernels on this heap at the same time: each read falls between launches, and
+    /// waits for those of streams. A large heap takes several reads, and launches may
     /// come between them; figures are then of no single moment, but never more than there is, and exact
     /// again once nobody launches.
     ///

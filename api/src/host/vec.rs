@@ -1,11 +1,15 @@
 //! Typed device memory.
 
-use super::{Arg, Device, DeviceError, HostAlloc, Pool, RawBuffer, RawPool, SliceArg};
+use super::generation::HeapBlock;
+use super::order::{Access, Demand};
+use super::{Arg, Device, DeviceError, HostAlloc, Pool, RawBuffer, SliceArg};
 use crate::{DevicePtr, HeapData, layout};
-use core::alloc::Layout;
 use core::marker::PhantomData;
-use core::mem::{ManuallyDrop, size_of, size_of_val};
+use core::mem::{size_of, size_of_val};
+use core::ops::Range;
 use std::fmt;
+use std::sync::Arc;
+use std::vec;
 use std::vec::Vec;
 
 /// Alignment of vectors that live in a heap: the offset alignment that Vulkan devices may ask of a
@@ -23,15 +27,8 @@ pub struct DeviceVec<T> {
 }
 
 enum Storage {
-    Own {
-        buffer: RawBuffer,
-        offset: u64,
-    },
-    Heap {
-        pool: RawPool,
-        ptr: DevicePtr<u8>,
-        layout: Layout,
-    },
+    Own { buffer: RawBuffer, offset: u64 },
+    Heap(Arc<HeapBlock>),
 }
 
 impl<T: HeapData> DeviceVec<T> {
@@ -67,13 +64,26 @@ impl<T: HeapData> DeviceVec<T> {
         Ok(vec)
     }
 
+    /// `len` times the same element.
+    ///
+    /// # Errors
+    /// As [`uninit`](Self::uninit).
+    pub fn filled(device: &Device, len: usize, element: T) -> Result<Self, DeviceError> {
+        let vec = Self::uninit(device, len)?;
+        match words_of(core::slice::from_ref(&element))[..] {
+            [word] => vec.buffer().fill(0, len as u64, word)?,
+            _ => vec.write_at(0, &vec![element; len])?,
+        }
+        Ok(vec)
+    }
+
     /// A copy of `data` in device memory.
     ///
     /// # Errors
     /// As [`uninit`](Self::uninit).
     pub fn from_slice(device: &Device, data: &[T]) -> Result<Self, DeviceError> {
         let vec = Self::uninit(device, data.len())?;
-        vec.buffer().write(vec.offset(), bytes_of(data))?;
+        vec.write_at(0, data)?;
         Ok(vec)
     }
 
@@ -86,11 +96,11 @@ impl<T: HeapData> DeviceVec<T> {
         let layout = layout::aligned(byte_len::<T>(len).max(1) as usize, HEAP_ALIGN);
         let ptr = pool.malloc(layout)?;
         Ok(DeviceVec {
-            storage: Storage::Heap {
+            storage: Storage::Heap(Arc::new(HeapBlock {
                 pool: pool.raw().clone(),
                 ptr,
                 layout,
-            },
+            })),
             len,
             elements: PhantomData,
         })
@@ -112,7 +122,7 @@ impl<T: HeapData> DeviceVec<T> {
     /// As [`Pool::malloc`].
     pub fn from_slice_in<A: HostAlloc>(pool: &Pool<A>, data: &[T]) -> Result<Self, DeviceError> {
         let vec = Self::uninit_in(pool, data.len())?;
-        vec.buffer().write(vec.offset(), bytes_of(data))?;
+        vec.write_at(0, data)?;
         Ok(vec)
     }
 
@@ -132,7 +142,7 @@ impl<T: HeapData> DeviceVec<T> {
     /// [`DeviceError::OutOfRange`] unless the lengths are equal; errors of the device.
     pub fn copy_from(&mut self, data: &[T]) -> Result<(), DeviceError> {
         self.same_len("DeviceVec::copy_from", data.len())?;
-        self.buffer().write(self.offset(), bytes_of(data))
+        self.write_at(0, data)
     }
 
     /// Copies all elements to `data`.
@@ -141,7 +151,48 @@ impl<T: HeapData> DeviceVec<T> {
     /// As [`copy_from`](Self::copy_from).
     pub fn copy_to(&self, data: &mut [T]) -> Result<(), DeviceError> {
         self.same_len("DeviceVec::copy_to", data.len())?;
-        self.buffer().read(self.offset(), bytes_of_mut(data))
+        self.read_at(0, bytes_of_mut(data))
+    }
+
+    /// Copies `data` over the elements from number `first` on.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`] unless they lie in the vector; errors of the device.
+    pub fn copy_range_from(&mut self, first: usize, data: &[T]) -> Result<(), DeviceError> {
+        self.in_range("DeviceVec::copy_range_from", first, data.len())?;
+        self.write_at(first, data)
+    }
+
+    /// Copies the elements from number `first` on to `data`, as many as it has.
+    ///
+    /// # Errors
+    /// As [`copy_range_from`](Self::copy_range_from).
+    pub fn copy_range_to(&self, first: usize, data: &mut [T]) -> Result<(), DeviceError> {
+        self.in_range("DeviceVec::copy_range_to", first, data.len())?;
+        self.read_at(first, bytes_of_mut(data))
+    }
+
+    /// Copies a range of elements of another vector over those from number `first` on, on the device.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`] unless both lie in their vectors; errors of the device.
+    pub fn copy_range_from_vec(
+        &mut self,
+        first: usize,
+        from: &DeviceVec<T>,
+        range: Range<usize>,
+    ) -> Result<(), DeviceError> {
+        let what = "DeviceVec::copy_range_from_vec";
+        from.in_range(what, range.start, range.len())?;
+        self.in_range(what, first, range.len())?;
+        if range.is_empty() {
+            return Ok(());
+        }
+        let blocks = [from.block(), self.block()];
+        let (source, target) = (from.offset_of(range.start), self.offset_of(first));
+        let bytes = byte_len::<T>(range.len() as u32);
+        from.buffer()
+            .copy_in(blocks, source, self.buffer(), target, bytes)
     }
 
     /// All elements as a vector of the host.
@@ -149,18 +200,7 @@ impl<T: HeapData> DeviceVec<T> {
     /// # Errors
     /// Errors of the device.
     pub fn to_vec(&self) -> Result<Vec<T>, DeviceError> {
-        let mut data: Vec<T> = Vec::with_capacity(self.len());
-        let room = &mut data.spare_capacity_mut()[..self.len()];
-        // SAFETY: HeapData is valid for every bit pattern; the bytes are zeroed before they are
-        // seen as initialised.
-        let bytes = unsafe {
-            core::ptr::write_bytes(room.as_mut_ptr(), 0, room.len());
-            core::slice::from_raw_parts_mut(room.as_mut_ptr().cast::<u8>(), size_of_val(room))
-        };
-        self.buffer().read(self.offset(), bytes)?;
-        // SAFETY: the first len elements were initialised above.
-        unsafe { data.set_len(self.len()) };
-        Ok(data)
+        filled_by(self.len(), |bytes| self.read_at(0, bytes))
     }
 
     /// Sets all words to zero.
@@ -169,16 +209,30 @@ impl<T: HeapData> DeviceVec<T> {
     /// Errors of the device.
     pub fn fill_zero(&self) -> Result<(), DeviceError> {
         let words = byte_len::<T>(self.len) / 4;
-        self.buffer().fill(self.offset(), words, 0)
+        self.buffer().fill_in(self.block(), self.offset(), words, 0)
     }
 
-    /// The vector as an argument of a kernel.
+    /// The vector as an argument of a kernel that takes it as `&[T]`.
     pub fn arg(&self) -> Arg {
+        self.slice(false)
+    }
+
+    /// The vector as an argument of a kernel that takes it as `&mut [T]`.
+    pub fn arg_mut(&self) -> Arg {
+        self.slice(true)
+    }
+
+    fn slice(&self, mutable: bool) -> Arg {
         Arg::Slice(SliceArg {
             buffer: self.buffer().clone(),
             offset: self.offset(),
             len: self.len,
             stride: size_of::<T>() as u32,
+            mutable,
+            block: match &self.storage {
+                Storage::Own { .. } => None,
+                Storage::Heap(block) => Some(block.clone()),
+            },
         })
     }
 
@@ -186,7 +240,7 @@ impl<T: HeapData> DeviceVec<T> {
     pub fn heap_ptr(&self) -> Option<DevicePtr<T>> {
         match &self.storage {
             Storage::Own { .. } => None,
-            Storage::Heap { ptr, .. } => Some(ptr.cast()),
+            Storage::Heap(block) => Some(block.ptr.cast()),
         }
     }
 
@@ -194,11 +248,9 @@ impl<T: HeapData> DeviceVec<T> {
     /// A vector in a heap leaves its block allocated there.
     pub fn into_raw_parts(self) -> (RawBuffer, u64, u32) {
         let parts = (self.buffer().clone(), self.offset(), self.len);
-        let this = ManuallyDrop::new(self);
-        if let Storage::Own { buffer, .. } = &this.storage {
-            // SAFETY: `this` is never used again, so its buffer is dropped once, here; a heap's
-            // pool handle is leaked on purpose with the block that it would free.
-            drop(unsafe { core::ptr::read(buffer) });
+        if let Storage::Heap(block) = self.storage {
+            // Leaked on purpose, with the pool that it names: nobody frees it.
+            core::mem::forget(block);
         }
         parts
     }
@@ -223,21 +275,61 @@ impl<T: HeapData> DeviceVec<T> {
         })
     }
 
-    fn buffer(&self) -> &RawBuffer {
+    pub(super) fn buffer(&self) -> &RawBuffer {
         match &self.storage {
             Storage::Own { buffer, .. } => buffer,
-            Storage::Heap { pool, .. } => &pool.buffer,
+            Storage::Heap(block) => &block.pool.buffer,
         }
+    }
+
+    /// The block of a heap that it lies in, if it does.
+    pub(super) fn block(&self) -> Option<&HeapBlock> {
+        match &self.storage {
+            Storage::Own { .. } => None,
+            Storage::Heap(block) => Some(block),
+        }
+    }
+
+    /// What is about to be done with all of it.
+    pub(super) fn demand(&self, access: Access) -> Demand {
+        let bytes = byte_len::<T>(self.len);
+        Demand::new(self.buffer().id(), self.offset(), bytes, access)
     }
 
     fn offset(&self) -> u64 {
         match &self.storage {
             Storage::Own { offset, .. } => *offset,
-            Storage::Heap { ptr, .. } => ptr.byte_offset(),
+            Storage::Heap(block) => block.ptr.byte_offset(),
         }
     }
 
-    fn same_len(&self, what: &'static str, len: usize) -> Result<(), DeviceError> {
+    fn offset_of(&self, element: usize) -> u64 {
+        self.offset() + byte_len::<T>(element as u32)
+    }
+
+    fn write_at(&self, first: usize, data: &[T]) -> Result<(), DeviceError> {
+        let offset = self.offset_of(first);
+        self.buffer().write_in(self.block(), offset, bytes_of(data))
+    }
+
+    fn read_at(&self, first: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        let offset = self.offset_of(first);
+        self.buffer().read_in(self.block(), offset, bytes)
+    }
+
+    fn in_range(&self, what: &'static str, first: usize, len: usize) -> Result<(), DeviceError> {
+        let end = first.saturating_add(len);
+        if end > self.len() {
+            return Err(DeviceError::OutOfRange {
+                what,
+                got: end as u64,
+                room: self.len as u64,
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn same_len(&self, what: &'static str, len: usize) -> Result<(), DeviceError> {
         if len != self.len() {
             return Err(DeviceError::OutOfRange {
                 what,
@@ -246,17 +338,6 @@ impl<T: HeapData> DeviceVec<T> {
             });
         }
         Ok(())
-    }
-}
-
-impl<T> Drop for DeviceVec<T> {
-    fn drop(&mut self) {
-        if let Storage::Heap { pool, ptr, layout } = &self.storage {
-            // SAFETY: the block came from this heap with this layout, and the vector owned it.
-            if let Err(error) = unsafe { pool.free(*ptr, *layout) } {
-                tracing::warn!(%error, "a device vector could not be freed in its heap");
-            }
-        }
     }
 }
 
@@ -277,6 +358,25 @@ fn checked_len<T: HeapData>(len: usize) -> Result<u32, DeviceError> {
 
 fn byte_len<T: HeapData>(len: u32) -> u64 {
     len as u64 * T::WORDS as u64 * 4
+}
+
+/// `len` elements whose bytes a function writes.
+pub(super) fn filled_by<T: HeapData>(
+    len: usize,
+    write: impl FnOnce(&mut [u8]) -> Result<(), DeviceError>,
+) -> Result<Vec<T>, DeviceError> {
+    let mut data: Vec<T> = Vec::with_capacity(len);
+    let room = &mut data.spare_capacity_mut()[..len];
+    // SAFETY: HeapData is valid for every bit pattern; the bytes are zeroed before they are
+    // seen as initialised.
+    let bytes = unsafe {
+        core::ptr::write_bytes(room.as_mut_ptr(), 0, room.len());
+        core::slice::from_raw_parts_mut(room.as_mut_ptr().cast::<u8>(), size_of_val(room))
+    };
+    write(bytes)?;
+    // SAFETY: the first len elements were initialised above.
+    unsafe { data.set_len(len) };
+    Ok(data)
 }
 
 /// The bytes of plain data.

@@ -1,6 +1,8 @@
 //! What the tests on a GPU share: opening it, or saying that there is none, and launches by hand.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+pub mod streams;
+
 use warpheap_api::abi::ArgBlock;
 use warpheap_api::host::{
     Arg, Device, DeviceError, DeviceVec, IntoArg, KernelImage, LaunchConfig, Module, Prepared,

@@ -36,11 +36,14 @@ fn arguments(
                 arguments.push(quote!(pool.arg()));
                 continue;
             }
-            Kind::Slice { element, .. } => {
+            Kind::Slice { element, mutable } => {
                 parameters.push(quote! {
                     #name: &#host::DeviceVec<<#element as #rt::entry::SliceElement>::Host>
                 });
-                arguments.push(quote!(#name.arg()));
+                arguments.push(match mutable {
+                    false => quote!(#name.arg()),
+                    true => quote!(#name.arg_mut()),
+                });
             }
             Kind::Scalar(ty) => {
                 parameters.push(quote!(#name: #ty));

@@ -157,7 +157,7 @@ impl HeapCalls for Calls {
         // A panic elsewhere leaves nothing half-done in a buffer that every call overwrites.
         let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: a malloc entry of the pool's kind takes the heap, a slice of words, a layout.
-        let launch = unsafe { self.launch(entries.malloc, pool, answer.arg(), layout) };
+        let launch = unsafe { self.launch(entries.malloc, pool, answer.arg_mut(), layout) };
         match launch.run() {
             Ok(_) => {
                 let mut granule = [0];

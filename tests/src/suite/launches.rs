@@ -1,14 +1,16 @@
 //! Launches: errors of kernels, bad shapes.
 
+use super::ROOMY;
 use crate::Site;
 use warpheap_api::AllocError;
 use warpheap_api::host::{DeviceError, DeviceVec, LaunchConfig};
+use warpheap_rt::alloc::WarpHeap;
 
 /// Makes tests of this module's functions; `fn site() -> Option<Site>` must be in scope.
 #[macro_export]
 macro_rules! launch_tests {
     () => {
-        $crate::launch_tests! { kernel_errors, bad_shapes, last_block, run_all_in_order }
+        $crate::launch_tests! { kernel_errors, bad_shapes, last_block, run_all_in_order, same_memory_twice }
     };
     ($($test:ident),*) => {$(
         #[test]
@@ -127,4 +129,35 @@ pub fn run_all_in_order(site: &Site) {
         let lanes = report.failure("fail").map_or(0, |failure| failure.lanes);
         assert_eq!(lanes, if i == 4 { 2 } else { 0 }, "launch {i}");
     }
+}
+
+/// A kernel has what it changes for itself: the same memory twice is refused, and what it only reads may be the same.
+pub fn same_memory_twice(site: &Site) {
+    let pool = site.device.reserve::<WarpHeap>(ROOMY).expect("a heap");
+    let vec = DeviceVec::<u32>::zeroed(&site.device, 1024).expect("a vector");
+    let (buffer, _, _) = vec.into_raw_parts();
+    let outers = |offset, len| {
+        let part = DeviceVec::from_raw_parts(buffer.clone(), offset, len);
+        part.expect("it lies inside")
+    };
+    let sums = |offset, len| {
+        let part = DeviceVec::<u32>::from_raw_parts(buffer.clone(), offset, len);
+        part.expect("it lies inside")
+    };
+    let one = LaunchConfig::for_num_elems(1);
+    let sum = |outers: &_, sums: &_| site.kernels.sum_nested(&pool, one, outers, sums);
+    // 100 empty vectors take 1200 bytes, 85 of them 1020.
+    match sum(&outers(0, 100), &sums(1024, 100)) {
+        Err(DeviceError::BadLaunch { kernel, why }) => {
+            assert!(kernel.starts_with("sum_nested"), "{kernel}");
+            assert!(
+                why.contains("arguments 2 and 3 are the same memory"),
+                "{why}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+    sum(&outers(0, 85), &sums(1024, 85)).expect("they lie side by side");
+    // An empty vector shares nothing.
+    sum(&outers(0, 0), &sums(0, 4)).expect("nothing is shared");
 }

@@ -3,7 +3,7 @@
 use super::{ROOMY, Subject, roomy, thousandth, tight, usable};
 use crate::heap::{Failures, free, malloc, realloc};
 use crate::{Site, TestHeap};
-use warpheap_api::host::{DeviceVec, LaunchConfig, Pool};
+use warpheap_api::host::{DeviceVec, LaunchConfig, Pool, Prepared};
 use warpheap_test_kernels::handover::{COUNTS, DAMAGED, EMPTY, FAILED, Plan, RECEIVED, rounds_of};
 use warpheap_test_kernels::program::Op;
 
@@ -80,51 +80,90 @@ pub fn hand_over<A: Subject>(
     seed: u32,
     range: u32,
 ) -> u32 {
-    let device = &site.device;
-    let boxes_number = (lanes / 8).max(3);
-    let boxes = DeviceVec::from_slice(device, &vec![EMPTY; boxes_number as usize]).expect("boxes");
-    let counts = DeviceVec::<u32>::zeroed(device, COUNTS).expect("counts");
-    let shape = |lanes: u32| LaunchConfig {
-        grid_dim: lanes.div_ceil(96),
-        block_dim: lanes.min(96),
-    };
-    let plan = Plan {
-        least: 16,
-        range,
-        seed,
-    };
-    let kernels = &site.kernels;
-    let mut launches = Vec::new();
-    if site.compiles_slowly() {
-        launches.extend((0..rounds + 2).map(|round| {
-            kernels.hand_over_once_launch(pool, shape(lanes), &boxes, &counts, plan, rounds, round)
-        }));
-    } else {
-        launches.push(kernels.hand_over_launch(pool, shape(lanes), &boxes, &counts, plan, rounds));
+    let hand_over = HandOver::new(site, pool, lanes, rounds, seed, range);
+    if let Err(error) = site.device.run_all(&hand_over.launches) {
+        panic!("{} on {}: {error}", A::NAME, site.device.info().name);
     }
-    launches.push(kernels.empty_boxes_launch(pool, shape(boxes_number), &boxes, &counts, plan));
-    if let Err(error) = device.run_all(&launches) {
-        panic!("{} on {}: {error}", A::NAME, device.info().name);
+    judge(pool, &[hand_over])
+}
+
+/// Launches of [`handed_over`]'s kernels, and what they count.
+pub struct HandOver {
+    /// The launches, in order.
+    pub launches: Vec<Prepared>,
+    counts: DeviceVec<u32>,
+    /// Blocks that go round.
+    all: u32,
+}
+
+impl HandOver {
+    /// So many lanes that hand over blocks so many times.
+    pub fn new<A: Subject>(
+        site: &Site,
+        pool: &Pool<A>,
+        lanes: u32,
+        rounds: u32,
+        seed: u32,
+        range: u32,
+    ) -> Self {
+        let device = &site.device;
+        let boxes_number = (lanes / 8).max(3);
+        let boxes =
+            DeviceVec::from_slice(device, &vec![EMPTY; boxes_number as usize]).expect("boxes");
+        let counts = DeviceVec::<u32>::zeroed(device, COUNTS).expect("counts");
+        let shape = |lanes: u32| LaunchConfig {
+            grid_dim: lanes.div_ceil(96),
+            block_dim: lanes.min(96),
+        };
+        let plan = Plan {
+            least: 16,
+            range,
+            seed,
+        };
+        let kernels = &site.kernels;
+        let config = shape(lanes);
+        let mut launches = Vec::new();
+        if site.compiles_slowly() {
+            launches.extend((0..rounds + 2).map(|round| {
+                kernels.hand_over_once_launch(pool, config, &boxes, &counts, plan, rounds, round)
+            }));
+        } else {
+            launches.push(kernels.hand_over_launch(pool, config, &boxes, &counts, plan, rounds));
+        }
+        launches.push(kernels.empty_boxes_launch(pool, shape(boxes_number), &boxes, &counts, plan));
+        // As the kernel counts: whole blocks of lanes, of which every third does one or two rounds more.
+        let all = (0..config.grid_dim * config.block_dim)
+            .map(|lane| rounds_of(rounds, lane))
+            .sum();
+        HandOver {
+            launches,
+            counts,
+            all,
+        }
     }
-    let counts = counts.to_vec().expect("counts");
-    assert_eq!(counts[DAMAGED], 0, "{}: damaged blocks", A::NAME);
-    // As the kernel counts: whole blocks of lanes, of which every third does one or two rounds more.
-    let all: u32 = (0..shape(lanes).grid_dim * shape(lanes).block_dim)
-        .map(|lane| rounds_of(rounds, lane))
-        .sum();
-    assert_eq!(
-        counts[RECEIVED] + counts[FAILED],
-        all,
-        "{}: every block was received by someone",
-        A::NAME
-    );
+}
+
+/// Checks what came of blocks that were handed over in a heap; the number of mallocs that failed.
+pub fn judge<A: Subject>(pool: &Pool<A>, done: &[HandOver]) -> u32 {
+    let mut failed = 0;
+    for one in done {
+        let counts = one.counts.to_vec().expect("counts");
+        assert_eq!(counts[DAMAGED], 0, "{}: damaged blocks", A::NAME);
+        assert_eq!(
+            counts[RECEIVED] + counts[FAILED],
+            one.all,
+            "{}: every block was received by someone",
+            A::NAME
+        );
+        failed += counts[FAILED];
+    }
     let stats = pool.stats().expect("the header is intact");
-    assert_eq!(stats.failures.iter().sum::<u32>(), counts[FAILED]);
+    assert_eq!(stats.failures.iter().sum::<u32>(), failed);
     if A::CAPS.frees {
         let usage = stats.usage;
         assert_eq!(usage.used_bytes, 0, "all blocks were freed: {usage:?}");
     }
-    counts[FAILED]
+    failed
 }
 
 /// A heap that is filled and emptied again and again holds as much each time.

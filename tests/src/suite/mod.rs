@@ -16,6 +16,7 @@
 //! | [`forward`] | lanes fail for lack of room and nothing else (of allocators that only move forward) |
 //! | [`whole`] | what kernels do with a whole heap (of allocators that have it) |
 //! | [`launches`] | launches: errors of kernels, bad shapes (of no allocator) |
+//! | [`streams`] | launches and copies that the host does not wait for |
 //! | [`explore`] | programs under schedules that the emulator explores (emulator only) |
 
 pub mod blocks;
@@ -29,6 +30,7 @@ pub mod lifetime;
 pub mod pools;
 pub mod random;
 pub mod resize;
+pub mod streams;
 pub mod vectors;
 pub mod warp;
 pub mod whole;

@@ -231,3 +231,48 @@ pub fn host_owns<A: Subject>(site: &Site) {
         other => panic!("{}: {other:?}", A::NAME),
     }
 }
+
+/// What the host owns in a heap is gone when the heap is made fresh: it says so, and takes nothing from what is there now. Launches keep
+/// what they were made with.
+pub fn reset_ends_vectors<A: Subject>(site: &Site) {
+    let mut pool = site.device.reserve::<A>(ROOMY).expect("a heap");
+    let mut old = DeviceVec::from_slice_in(&pool, &[1u32; 500]).expect("a vector");
+    let boxed = DeviceBox::new_in(&pool, 7u32).expect("a box");
+    let shape = LaunchConfig::for_num_elems(500);
+    let launch = site.kernels.increment_launch(shape, &old);
+    // Work of a stream in the heap is waited for.
+    let stream = site.device.stream().expect("a stream");
+    launch.clone().on(&stream).expect("it is queued");
+    pool.reset().expect("the heap is made fresh");
+    let new = DeviceVec::from_slice_in(&pool, &[2u32; 500]).expect("a vector");
+    let used = || pool.stats().expect("stats").usage.used_bytes;
+    let before = used();
+    let stale = |result: Result<(), DeviceError>| {
+        assert!(
+            matches!(result, Err(DeviceError::Stale { allocator, .. }) if allocator == A::NAME),
+            "{}: {result:?}",
+            A::NAME
+        );
+    };
+    stale(old.to_vec().map(drop));
+    stale(old.copy_from(&[3; 500]));
+    stale(old.fill_zero());
+    stale(boxed.get().map(drop));
+    stale(site.kernels.increment(shape, &old).map(drop));
+    stale(launch.clone().run().map(drop));
+    stale(launch.on(&stream));
+    stale(stream.read(&old).map(drop));
+    stream.wait().expect("nothing went wrong on the device");
+    drop((old, boxed));
+    assert_eq!(used(), before, "what is gone is not freed again");
+    assert_eq!(new.to_vec().expect("the vector"), [2; 500]);
+    // A launch keeps the block that it works with.
+    let launch = site.kernels.increment_launch(shape, &new);
+    drop(new);
+    assert_eq!(used(), before);
+    launch.on(&stream).expect("it is queued");
+    stream.wait().expect("it runs");
+    if A::CAPS.frees {
+        assert_eq!(used(), 0, "it goes with the last that has it");
+    }
+}

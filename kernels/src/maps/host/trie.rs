@@ -125,8 +125,8 @@ impl<A: MapAlloc> OwnedTrie<A> {
             <A as MapReadEntry>::IMAGE,
         );
         let args = [
-            keys.arg(),
-            values.arg(),
+            keys.arg_mut(),
+            values.arg_mut(),
             found.arg(),
             self.key_words.into_arg(),
             self.value_words.into_arg(),

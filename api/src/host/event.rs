@@ -1,0 +1,73 @@
+//! Points in streams.
+
+use super::stream::{Inner, streams};
+use super::{Device, DeviceError, Mark};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A point in a stream, from [`Stream::event`](super::Stream::event): it is there when all that was queued before has ended.
+#[derive(Debug)]
+pub struct Event {
+    stream: Arc<Inner>,
+    number: u64,
+}
+
+impl Event {
+    pub(super) fn of(stream: &Arc<Inner>, number: u64) -> Self {
+        Event {
+            stream: stream.clone(),
+            number,
+        }
+    }
+
+    pub(super) fn device(&self) -> &Device {
+        self.stream.device()
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        self.stream.mark(self.number)
+    }
+
+    /// Waits on the host until it is there. Failures of launches are told by [`Stream::wait`](super::Stream::wait).
+    ///
+    /// # Errors
+    /// [`DeviceError::Lost`], [`DeviceError::Driver`].
+    pub fn wait(&self) -> Result<(), DeviceError> {
+        self.stream.wait(self.number)
+    }
+
+    /// Whether it is there, without waiting.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn is_there(&self) -> Result<bool, DeviceError> {
+        let reached = streams(self.device())?.reached(self.mark().stream)?;
+        Ok(reached >= self.number)
+    }
+
+    /// The time on the device from an earlier event to this one, of one stream or of two; waits for both. Nothing if the other one
+    /// came later.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`] if the other event is another device's; [`DeviceError::Lost`], [`DeviceError::Driver`].
+    pub fn since(&self, earlier: &Event) -> Result<Duration, DeviceError> {
+        if !self.device().is(earlier.device()) {
+            return Err(DeviceError::OutOfRange {
+                what: "Event::since, of events of two devices",
+                got: 2,
+                room: 1,
+            });
+        }
+        earlier.wait()?;
+        self.wait()?;
+        streams(self.device())?.elapsed(earlier.mark(), self.mark())
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if let Ok(streams) = streams(self.device()) {
+            streams.forget(self.mark());
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! Who uses which memory at the moment, so that work on streams, launches that are waited for and the host's own reads and writes do
+//! not meet in the same memory, except in heaps, which are there to be shared.
+
+use super::{Arg, BufferId, Launch, Mark, StreamId};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::vec::Vec;
+
+/// What somebody does with a range of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Access {
+    /// Kernels allocate and free there. What else lies in a heap, vectors in it among them, are blocks that nobody else has.
+    Heap,
+    /// Kernels read it, or change words of it atomically.
+    Read,
+    /// Kernels change it.
+    Write,
+    /// It is copied, as it is at one moment.
+    Snapshot,
+    /// It is written over by a copy or a fill.
+    Overwrite,
+}
+
+impl Access {
+    /// Whether one of the two has to come after the other.
+    fn clashes(self, other: Access) -> bool {
+        use Access::{Heap, Read, Snapshot, Write};
+        !matches!(
+            (self, other),
+            (Heap, Heap | Read | Write)
+                | (Read | Write, Heap)
+                | (Read, Read)
+                | (Snapshot, Snapshot)
+        )
+    }
+}
+
+/// What somebody is about to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Demand {
+    pub(super) buffer: BufferId,
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    pub(super) access: Access,
+}
+
+impl Demand {
+    /// `bytes` bytes from `offset` of a buffer.
+    pub(super) fn new(buffer: BufferId, offset: u64, bytes: u64, access: Access) -> Self {
+        Demand {
+            buffer,
+            begin: offset,
+            end: offset.saturating_add(bytes),
+            access,
+        }
+    }
+
+    /// Those of a launch with these arguments.
+    pub(super) fn of(args: &[Arg]) -> impl Iterator<Item = Demand> + '_ {
+        args.iter().filter_map(|arg| {
+            let (buffer, offset, bytes) = arg.binding()?;
+            let access = match arg {
+                Arg::Slice(slice) if slice.mutable => Access::Write,
+                Arg::Heap(_) => Access::Heap,
+                _ => Access::Read,
+            };
+            Some(Demand::new(buffer, offset, bytes, access))
+        })
+    }
+
+    /// Those of several launches, each once.
+    pub(super) fn of_all(launches: &[Launch<'_>]) -> Vec<Demand> {
+        match launches {
+            [one] => Demand::of(one.args).collect(),
+            _ => {
+                let all = launches.iter().flat_map(|launch| Demand::of(launch.args));
+                all.collect::<HashSet<_>>().into_iter().collect()
+            }
+        }
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.end - self.begin
+    }
+
+    /// Whether the ranges share a byte.
+    pub(super) fn meets(&self, other: &Demand) -> bool {
+        self.buffer == other.buffer && self.begin < other.end && other.begin < self.end
+    }
+
+    fn clashes(&self, other: &Demand) -> bool {
+        self.meets(other) && self.access.clashes(other.access)
+    }
+}
+
+/// Who uses memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum User {
+    /// A call of the host that has not returned.
+    Call(u64),
+    /// Work of a stream, until the mark is reached.
+    Stream(Mark),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Use {
+    demand: Demand,
+    user: User,
+}
+
+/// The uses of one device's memory.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    table: Mutex<Table>,
+    /// A call has returned.
+    returned: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    uses: HashMap<BufferId, Vec<Use>>,
+    calls: u64,
+}
+
+impl Order {
+    /// Begins a call that uses memory so: waits until no other call uses it, and holds the uses until the permit is dropped. Work of
+    /// streams is not waited for; `Permit::after` tells which has to come first.
+    pub(super) fn begin(&self, demands: &[Demand]) -> Permit<'_> {
+        let mut table = self.table();
+        while demands.iter().any(|demand| table.in_a_call(demand)) {
+            let waited = self.returned.wait(table);
+            table = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        table.calls += 1;
+        let call = table.calls;
+        let after = table.marks(demands);
+        let mut buffers = Vec::with_capacity(demands.len());
+        for &demand in demands {
+            let user = User::Call(call);
+            let uses = table.uses.entry(demand.buffer).or_default();
+            uses.push(Use { demand, user });
+            buffers.push(demand.buffer);
+        }
+        Permit {
+            order: self,
+            call,
+            buffers,
+            after,
+            becomes: None,
+        }
+    }
+
+    /// Forgets the uses of a stream up to a number, which it has reached.
+    pub(super) fn reached(&self, mark: Mark) {
+        let mut table = self.table();
+        table.uses.retain(|_, uses| {
+            uses.retain(|one| match one.user {
+                User::Stream(used) => used.stream != mark.stream || used.at > mark.at,
+                User::Call(_) => true,
+            });
+            !uses.is_empty()
+        });
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        // A panic elsewhere leaves no use half written.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn clashing(&self, demand: &Demand) -> impl Iterator<Item = User> {
+        let uses = self.uses.get(&demand.buffer);
+        let uses = uses.into_iter().flatten();
+        uses.filter(|one| one.demand.clashes(demand))
+            .map(|one| one.user)
+    }
+
+    fn in_a_call(&self, demand: &Demand) -> bool {
+        self.clashing(demand)
+            .any(|user| matches!(user, User::Call(_)))
+    }
+
+    /// Of each stream that clashes the last mark.
+    fn marks(&self, demands: &[Demand]) -> Vec<Mark> {
+        let mut marks: Vec<Mark> = Vec::new();
+        for user in demands.iter().flat_map(|demand| self.clashing(demand)) {
+            let User::Stream(mark) = user else { continue };
+            match marks.iter_mut().find(|other| other.stream == mark.stream) {
+                Some(other) => other.at = other.at.max(mark.at),
+                None => marks.push(mark),
+            }
+        }
+        marks
+    }
+
+    /// Ends a call: its uses of a buffer are over, or go on as those of a stream.
+    fn end(&mut self, call: u64, buffer: BufferId, becomes: Option<Mark>) {
+        let Some(uses) = self.uses.get_mut(&buffer) else {
+            return;
+        };
+        let mut at = 0;
+        while let Some(one) = uses.get(at).copied() {
+            if one.user != User::Call(call) {
+                at += 1;
+                continue;
+            }
+            uses.swap_remove(at);
+            let Some(mark) = becomes else { continue };
+            // A stream that does the same again and again has one entry.
+            let same = uses.iter_mut().find(|other| {
+                other.demand == one.demand
+                    && matches!(other.user, User::Stream(used) if used.stream == mark.stream)
+            });
+            let user = User::Stream(mark);
+            match same {
+                Some(same) => same.user = same.user.later(mark),
+                None => uses.push(Use { user, ..one }),
+            }
+        }
+        if uses.is_empty() {
+            self.uses.remove(&buffer);
+        }
+    }
+}
+
+impl User {
+    /// The later of a stream's mark and another one of it.
+    fn later(self, mark: Mark) -> User {
+        match self {
+            User::Stream(used) if used.at > mark.at => self,
+            _ => User::Stream(mark),
+        }
+    }
+}
+
+/// A call that uses memory.
+#[derive(Debug)]
+pub(super) struct Permit<'a> {
+    order: &'a Order,
+    call: u64,
+    buffers: Vec<BufferId>,
+    after: Vec<Mark>,
+    becomes: Option<Mark>,
+}
+
+impl Permit<'_> {
+    /// What has to be reached before the memory may be used: at most one mark for each stream.
+    pub(super) fn after(&self) -> &[Mark] {
+        &self.after
+    }
+
+    /// The same without the marks of one stream, which orders its own work.
+    pub(super) fn after_others(&self, stream: StreamId) -> impl Iterator<Item = Mark> {
+        let others = self.after.iter().copied();
+        others.filter(move |mark| mark.stream != stream)
+    }
+
+    /// Ends the call; the uses go on until the mark is reached.
+    pub(super) fn becomes(mut self, mark: Mark) {
+        self.becomes = Some(mark);
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        let mut table = self.order.table();
+        for &buffer in &self.buffers {
+            table.end(self.call, buffer, self.becomes);
+        }
+        drop(table);
+        self.order.returned.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    fn demand(begin: u64, end: u64, access: Access) -> Demand {
+        Demand::new(BufferId(7), begin, end - begin, access)
+    }
+
+    fn mark(stream: u64, at: u64) -> Mark {
+        Mark {
+            stream: StreamId(stream),
+            at,
+        }
+    }
+
+    #[test]
+    fn what_clashes_clashes_both_ways() {
+        use Access::{Heap, Overwrite, Read, Snapshot, Write};
+        let all = [Heap, Read, Write, Snapshot, Overwrite];
+        let together = [
+            (Heap, Heap),
+            (Heap, Read),
+            (Heap, Write),
+            (Read, Read),
+            (Snapshot, Snapshot),
+        ];
+        for one in all {
+            for other in all {
+                let free = together.contains(&(one, other)) || together.contains(&(other, one));
+                assert_eq!(one.clashes(other), !free, "{one:?} {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_that_touch_do_not_meet() {
+        let order = Order::default();
+        order
+            .begin(&[demand(0, 64, Access::Write)])
+            .becomes(mark(1, 1));
+        let beside = order.begin(&[demand(64, 128, Access::Write)]);
+        assert!(beside.after().is_empty());
+        let over = order.begin(&[demand(60, 64, Access::Read)]);
+        assert_eq!(over.after(), [mark(1, 1)]);
+        let mut elsewhere = demand(0, 64, Access::Write);
+        elsewhere.buffer = BufferId(8);
+        assert!(order.begin(&[elsewhere]).after().is_empty());
+    }
+
+    #[test]
+    fn of_each_stream_the_last_mark_has_to_be_reached_until_it_is() {
+        let order = Order::default();
+        let read = demand(0, 64, Access::Read);
+        for (stream, at) in [(1, 1), (2, 4), (1, 3), (1, 2)] {
+            order.begin(&[read]).becomes(mark(stream, at));
+        }
+        let write = demand(0, 4, Access::Write);
+        let marks = |demand| {
+            let mut marks = order.begin(&[demand]).after().to_vec();
+            marks.sort_by_key(|mark| mark.stream.0);
+            marks
+        };
+        assert_eq!(marks(write), [mark(1, 3), mark(2, 4)]);
+        assert!(marks(read).is_empty());
+        order.reached(mark(1, 2));
+        assert_eq!(marks(write), [mark(1, 3), mark(2, 4)]);
+        order.reached(mark(1, 3));
+        assert_eq!(marks(write), [mark(2, 4)]);
+        order.reached(mark(2, 9));
+        assert!(marks(write).is_empty());
+        assert!(order.table().uses.is_empty(), "nothing is kept for ever");
+    }
+
+    #[test]
+    fn a_stream_that_does_the_same_again_has_one_entry() {
+        let order = Order::default();
+        for at in 1..=1000 {
+            let both = [demand(0, 64, Access::Write), demand(64, 128, Access::Read)];
+            order.begin(&both).becomes(mark(1, at));
+        }
+        assert_eq!(order.table().uses[&BufferId(7)].len(), 2);
+        let others = order.begin(&[demand(0, 8, Access::Snapshot)]);
+        assert_eq!(others.after(), [mark(1, 1000)]);
+        assert_eq!(others.after_others(StreamId(1)).count(), 0);
+    }
+
+    #[test]
+    fn calls_wait_for_calls_that_they_clash_with() {
+        let order = Order::default();
+        let first = order.begin(&[demand(0, 64, Access::Write)]);
+        let entered = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let _second = order.begin(&[demand(0, 64, Access::Snapshot)]);
+                entered.store(true, Ordering::SeqCst);
+            });
+            thread::sleep(Duration::from_millis(50));
+            assert!(!entered.load(Ordering::SeqCst), "it came in between");
+            // What does not clash goes on meanwhile.
+            let _beside = order.begin(&[demand(64, 96, Access::Write)]);
+            drop(first);
+        });
+        assert!(entered.load(Ordering::SeqCst));
+    }
+}

@@ -1,0 +1,72 @@
+//! Copies to the host that are under way.
+
+use super::DeviceError;
+use super::stream::{Inner, streams};
+use super::vec::filled_by;
+use crate::HeapData;
+use core::marker::PhantomData;
+use std::sync::Arc;
+use std::vec::Vec;
+
+/// Elements on their way from a vector to the host, from [`Stream::read`](super::Stream::read). Dropped, they are forgotten.
+#[derive(Debug)]
+#[must_use = "the elements are what `wait` returns"]
+pub struct Reading<T> {
+    stream: Arc<Inner>,
+    /// 0 for no elements, and when they were taken.
+    number: u64,
+    len: usize,
+    elements: PhantomData<T>,
+}
+
+impl<T: HeapData> Reading<T> {
+    pub(super) fn of(stream: &Arc<Inner>, number: u64, len: usize) -> Self {
+        Reading {
+            stream: stream.clone(),
+            number,
+            len,
+            elements: PhantomData,
+        }
+    }
+
+    pub(super) fn nothing(stream: &Arc<Inner>) -> Self {
+        Self::of(stream, 0, 0)
+    }
+
+    /// Waits for the elements.
+    ///
+    /// # Errors
+    /// [`DeviceError::Lost`], [`DeviceError::Driver`].
+    pub fn wait(mut self) -> Result<Vec<T>, DeviceError> {
+        filled_by(self.len, |bytes| self.take(bytes))
+    }
+
+    /// The same copy, counted in words.
+    pub(super) fn into_words(mut self) -> Reading<u32> {
+        let words = Reading::of(&self.stream, self.number, self.len * T::WORDS as usize);
+        self.number = 0;
+        words
+    }
+
+    /// Waits for the bytes of the elements.
+    pub(super) fn take(&mut self, into: &mut [u8]) -> Result<(), DeviceError> {
+        if self.number == 0 {
+            return Ok(());
+        }
+        self.stream.wait(self.number)?;
+        let mark = self.stream.mark(self.number);
+        streams(self.stream.device())?.take(mark, into)?;
+        self.number = 0;
+        Ok(())
+    }
+}
+
+impl<T> Drop for Reading<T> {
+    fn drop(&mut self) {
+        if self.number != 0
+            && let Ok(streams) = streams(self.stream.device())
+        {
+            streams.forget(self.stream.mark(self.number));
+        }
+    }
+}

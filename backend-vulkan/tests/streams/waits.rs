@@ -1,0 +1,163 @@
+//! Waiting: beside other threads, for what is slow, and in vain.
+
+use crate::common;
+use crate::work::{fill, launch, long, open, queue, setting, streams, try_launch, try_queue, wait};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use warpheap_api::host::{DeviceError, Mark, Work};
+use warpheap_kernels::load;
+use warpheap_vulkan::{VulkanConfig, open_unchecked};
+
+#[test]
+fn other_threads_go_on_while_one_waits() {
+    let Some((device, kernels)) = setting() else {
+        return;
+    };
+    let [busy, other] = open(&device);
+    let slow = long(&device, &kernels);
+    let buffer = device.alloc(64).unwrap();
+    for full in [false, true] {
+        let [waiting, over] = [(); 2].map(|()| AtomicBool::new(false));
+        let calls = thread::scope(|scope| {
+            scope.spawn(|| {
+                let go = || launch(&device, busy, &[], std::slice::from_ref(&slow));
+                // As many as a stream has under way.
+                let mut last = go();
+                for _ in 1..32 {
+                    last = go();
+                }
+                waiting.store(true, Ordering::Release);
+                if full {
+                    for _ in 0..8 {
+                        go();
+                    }
+                } else {
+                    wait(&device, last);
+                }
+                over.store(true, Ordering::Release);
+            });
+            let mut calls = 0;
+            while !over.load(Ordering::Acquire) {
+                streams(&device).reached(other).unwrap();
+                if calls < 8 {
+                    queue(&device, other, &[], fill(buffer.id(), 16, calls));
+                }
+                calls += u32::from(waiting.load(Ordering::Acquire));
+            }
+            calls
+        });
+        // A thread that waited with the lock would let none in.
+        assert!(calls > 100, "{calls} calls while another thread waited");
+    }
+    let last = queue(&device, busy, &[], Work::Stamp);
+    wait(&device, last);
+}
+
+#[test]
+fn a_device_that_takes_too_long_on_a_stream_is_lost() {
+    let hasty = VulkanConfig {
+        timeout: Duration::from_nanos(1),
+        ..common::config()
+    };
+    let Some(device) = common::unless_absent(open_unchecked(&hasty)) else {
+        return;
+    };
+    let kernels = load(&device).unwrap();
+    let buffer = device.alloc(64).unwrap();
+    let [stream, other] = open(&device);
+    let slow = long(&device, &kernels);
+    let mut last = Mark { stream, at: 0 };
+    for _ in 0..8 {
+        last = launch(&device, stream, &[], std::slice::from_ref(&slow));
+    }
+    let lost = streams(&device).wait(last).unwrap_err();
+    assert!(matches!(lost, DeviceError::Lost { .. }), "{lost}");
+    assert!(lost.to_string().contains("WARPHEAP_TIMEOUT_S"), "{lost}");
+    assert!(lost.to_string().contains("selftest_rounds"), "{lost}");
+    // From now on every call says so, at once.
+    let start = Instant::now();
+    let all = streams(&device);
+    for error in [
+        all.open().map(drop),
+        try_queue(&device, other, &[], Work::Stamp).map(drop),
+        all.reached(other).map(drop),
+        all.wait(last),
+        all.take(last, &mut []),
+        all.elapsed(last, last).map(drop),
+        all.failure(other).map_or(Ok(()), Err),
+        buffer.write(0, &[0; 4]),
+    ] {
+        assert_eq!(error.unwrap_err().to_string(), lost.to_string());
+    }
+    all.forget(last);
+    all.close(stream);
+    // The device may be at work on the buffer: neither this nor the end of the device waits.
+    drop((buffer, slow, kernels));
+    drop(device);
+    assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn a_queue_that_is_full_for_too_long_is_lost() {
+    let hasty = VulkanConfig {
+        timeout: Duration::from_nanos(1),
+        ..common::config()
+    };
+    let Some(device) = common::unless_absent(open_unchecked(&hasty)) else {
+        return;
+    };
+    let kernels = load(&device).unwrap();
+    let [stream] = open(&device);
+    let slow = long(&device, &kernels);
+    let mut launches =
+        (0..100).map(|_| try_launch(&device, stream, &[], std::slice::from_ref(&slow)));
+    let lost = launches.find_map(Result::err).expect("it waits for room");
+    assert!(matches!(lost, DeviceError::Lost { .. }), "{lost}");
+}
+
+#[test]
+fn slow_work_ahead_is_no_loss() {
+    // Each piece of work takes less than that, all together take more.
+    let Some((device, kernels)) = setting() else {
+        return;
+    };
+    let slow = long(&device, &kernels);
+    let [stream] = open(&device);
+    let start = Instant::now();
+    wait(
+        &device,
+        launch(&device, stream, &[], std::slice::from_ref(&slow)),
+    );
+    let once = start.elapsed().max(Duration::from_millis(1));
+    drop((slow, kernels, device));
+
+    let config = VulkanConfig {
+        timeout: once * 12,
+        ..common::config()
+    };
+    let Some(device) = common::unless_absent(open_unchecked(&config)) else {
+        return;
+    };
+    let kernels = load(&device).unwrap();
+    let slow = long(&device, &kernels);
+    let [front, back] = open(&device);
+    let mut last = Mark {
+        stream: front,
+        at: 0,
+    };
+    for _ in 0..36 {
+        last = launch(&device, front, &[], std::slice::from_ref(&slow));
+    }
+    // Stands still for as long as the other one needs.
+    let behind = queue(&device, back, &[last], Work::Stamp);
+    wait(&device, behind);
+    for _ in 0..36 {
+        launch(&device, front, &[], std::slice::from_ref(&slow));
+    }
+    // In the same queue, or not.
+    let buffer = device.alloc(64).unwrap();
+    buffer.fill(0, 16, 1).unwrap();
+    let last = queue(&device, front, &[], Work::Stamp);
+    wait(&device, last);
+}
