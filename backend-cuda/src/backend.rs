@@ -13,7 +13,7 @@ use crate::status::{Status, no_device};
 use crate::stream::Shared;
 use cust::context::{Context, CurrentContext, ResourceLimit};
 use cust::memory::{AsyncCopyDestination, DevicePointer, DeviceSlice, mem_get_info};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -85,9 +85,9 @@ impl CudaBackend {
             timeout: config.timeout,
             state: Mutex::new(ManuallyDrop::new(State {
                 queue: Queue::default(),
-                modules: HashMap::new(),
+                modules: BTreeMap::new(),
                 load_time: Duration::ZERO,
-                buffers: HashMap::new(),
+                buffers: BTreeMap::new(),
                 retired: Vec::new(),
                 streams: BTreeMap::new(),
                 spare: Vec::new(),

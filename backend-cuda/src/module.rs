@@ -10,7 +10,7 @@ use crate::status::Status;
 use cust::function::FunctionAttribute;
 use cust::module::{Module, ModuleJitOption};
 use cust::sys::CUfunction;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
 use warpheap_api::abi;
 use warpheap_api::host::{BufferId, DeviceError, KernelImage};
@@ -63,7 +63,7 @@ pub(crate) struct Loaded {
     pub(crate) takes_heap: bool,
     /// The buffer of the heap that is bound.
     pub(crate) heap: Option<BufferId>,
-    kernels: HashMap<String, Kernel>,
+    kernels: BTreeMap<String, Kernel>,
     /// Bytes of machine code of every kernel, once someone asked for them.
     sizes: Option<HashMap<String, u64>>,
 }
@@ -148,7 +148,7 @@ impl Loaded {
             panicked: 0,
             takes_heap: globals::defines(text, abi::GLOBAL_HEAP, abi::ARG_WORDS),
             heap: None,
-            kernels: HashMap::new(),
+            kernels: BTreeMap::new(),
             sizes: None,
         })
     }

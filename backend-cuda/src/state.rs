@@ -7,7 +7,7 @@ use crate::queue::{Queue, Ready};
 use crate::session::{LossKind, Session};
 use crate::status::Status;
 use crate::stream::{Shared, StreamState};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::Duration;
 use warpheap_api::abi::HEAP_WORDS;
 use warpheap_api::host::{BufferId, DeviceError, HeapArg, Launch, ModuleId};
@@ -15,10 +15,10 @@ use warpheap_api::host::{BufferId, DeviceError, HeapArg, Launch, ModuleId};
 /// Everything that calls share, in the order in which it is dropped.
 pub(crate) struct State {
     pub(crate) queue: Queue,
-    pub(crate) modules: HashMap<u64, Loaded>,
+    pub(crate) modules: BTreeMap<u64, Loaded>,
     /// How long they took to load.
     pub(crate) load_time: Duration,
-    pub(crate) buffers: HashMap<u64, Allocation>,
+    pub(crate) buffers: BTreeMap<u64, Allocation>,
     /// Memory that nothing uses, to be freed when no stream works.
     pub(crate) retired: Vec<Allocation>,
     /// A handful: a tree finds one of them faster than hashing does.

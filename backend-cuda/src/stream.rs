@@ -12,7 +12,7 @@ use crate::reports::{self, Reports};
 use crate::staging::{Piece, Staging};
 use crate::status::Status;
 use crate::watch::{self, Watch};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use warpheap_api::abi::{ARG_REPORT, PANIC_WORDS, REPORT_WORDS};
@@ -106,8 +106,8 @@ pub(crate) struct StreamState {
     mirror: Piece,
     watches: Vec<Watch>,
     fetch: Option<Fetch>,
-    stamps: HashMap<u64, Arc<Event>>,
-    pub(crate) reads: HashMap<u64, Read>,
+    stamps: BTreeMap<u64, Arc<Event>>,
+    pub(crate) reads: BTreeMap<u64, Read>,
     /// Pinned memory in use, each until an operation has ended.
     used: VecDeque<(u64, Piece)>,
     used_bytes: u64,
@@ -143,8 +143,8 @@ impl StreamState {
             mirror,
             watches: Vec::new(),
             fetch: None,
-            stamps: HashMap::new(),
-            reads: HashMap::new(),
+            stamps: BTreeMap::new(),
+            reads: BTreeMap::new(),
             used: VecDeque::new(),
             used_bytes: 0,
             fence: Fence::None,
@@ -176,9 +176,10 @@ impl StreamState {
         } = shared;
         self.posts.drain().for_each(|event| events.give(event));
         let fetched = self.fetch.take().map(|fetch| fetch.event);
-        let stamps = self.stamps.drain().map(|(_, event)| event);
+        let stamps = std::mem::take(&mut self.stamps).into_values();
         stamps.chain(fetched).for_each(|event| events.give(event));
-        let parts = self.reads.drain().flat_map(|(_, read)| read.parts);
+        let reads = std::mem::take(&mut self.reads).into_values();
+        let parts = reads.flat_map(|read| read.parts);
         let used = self.used.drain(..).map(|(_, piece)| piece);
         let mirrors = self.watches.drain(..).map(|watch| watch.mirror);
         let pieces = parts.map(|(piece, _)| piece).chain(used).chain(mirrors);

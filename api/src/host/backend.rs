@@ -57,7 +57,7 @@ pub struct DeviceInfo {
 }
 
 /// Names a buffer of a backend.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BufferId(pub u64);
 
 /// Names a loaded module of a backend.

@@ -4,6 +4,8 @@ use super::device::Shared;
 use super::generation::HeapBlock;
 use super::order::{Access, Demand};
 use super::{BufferId, Device, DeviceError};
+use std::format;
+use std::string::ToString;
 use std::sync::Arc;
 
 /// Raw memory of a device; clones share it, the last one gives it back.
@@ -36,6 +38,16 @@ impl RawBuffer {
         })
     }
 
+    /// Whether it is memory of this device.
+    pub(super) fn is_of(&self, device: &Device) -> bool {
+        Arc::ptr_eq(&self.owner.shared, device.shared())
+    }
+
+    /// Name of the device that it is memory of.
+    pub(super) fn device_name(&self) -> &str {
+        &self.owner.shared.backend.info().name
+    }
+
     /// The backend's name for it.
     pub fn id(&self) -> BufferId {
         self.owner.id
@@ -61,9 +73,9 @@ impl RawBuffer {
         offset: u64,
         data: &[u8],
     ) -> Result<(), DeviceError> {
-        let demand = self.demand("write", offset, data.len() as u64, Access::Overwrite)?;
+        let demands = [self.demand("write", offset, data.len() as u64, Access::Overwrite)?];
         let Owner { shared, id, .. } = &*self.owner;
-        let _permit = shared.permit(&[demand])?;
+        let _permit = shared.permit(&demands)?;
         block.map_or(Ok(()), HeapBlock::check)?;
         shared.backend.write(*id, offset, data)
     }
@@ -83,9 +95,9 @@ impl RawBuffer {
         offset: u64,
         data: &mut [u8],
     ) -> Result<(), DeviceError> {
-        let demand = self.demand("read", offset, data.len() as u64, Access::Snapshot)?;
+        let demands = [self.demand("read", offset, data.len() as u64, Access::Snapshot)?];
         let Owner { shared, id, .. } = &*self.owner;
-        let _permit = shared.permit(&[demand])?;
+        let _permit = shared.permit(&demands)?;
         block.map_or(Ok(()), HeapBlock::check)?;
         shared.backend.read(*id, offset, data)
     }
@@ -107,9 +119,9 @@ impl RawBuffer {
         value: u32,
     ) -> Result<(), DeviceError> {
         let bytes = words.saturating_mul(4);
-        let demand = self.demand("fill", offset, bytes, Access::Overwrite)?;
+        let demands = [self.demand("fill", offset, bytes, Access::Overwrite)?];
         let Owner { shared, id, .. } = &*self.owner;
-        let _permit = shared.permit(&[demand])?;
+        let _permit = shared.permit(&demands)?;
         block.map_or(Ok(()), HeapBlock::check)?;
         shared.backend.fill(*id, offset, words, value)
     }
@@ -138,6 +150,16 @@ impl RawBuffer {
         to_offset: u64,
         bytes: u64,
     ) -> Result<(), DeviceError> {
+        if !Arc::ptr_eq(&self.owner.shared, &to.owner.shared) {
+            return Err(DeviceError::Driver {
+                device: self.device_name().to_string(),
+                call: "copy",
+                what: format!(
+                    "the other memory is of another device ({}): copy by way of the host",
+                    to.device_name()
+                ),
+            });
+        }
         let source = self.demand("copy", offset, bytes, Access::Snapshot)?;
         let target = to.demand("copy", to_offset, bytes, Access::Overwrite)?;
         if source.meets(&target) {
@@ -148,7 +170,8 @@ impl RawBuffer {
             });
         }
         let Owner { shared, id, .. } = &*self.owner;
-        let _permit = shared.permit(&[source, target])?;
+        let demands = [source, target];
+        let _permit = shared.permit(&demands)?;
         for block in blocks.into_iter().flatten() {
             block.check()?;
         }

@@ -25,7 +25,7 @@ pub(super) struct Shared {
 
 impl Shared {
     /// Begins a call that uses memory so, when all that has to come first has ended.
-    pub(super) fn permit(&self, demands: &[Demand]) -> Result<Permit<'_>, DeviceError> {
+    pub(super) fn permit<'a>(&'a self, demands: &'a [Demand]) -> Result<Permit<'a>, DeviceError> {
         let permit = self.order.begin(demands);
         if let Some(streams) = self.backend.streams() {
             for &mark in permit.after() {
@@ -158,12 +158,12 @@ impl Device {
     /// As [`Module::id`] and [`Backend::submit`]; [`DeviceError::BadLaunch`] if a launch is given the same memory twice, of which
     /// it changes one; [`DeviceError::Stale`] for vectors in a heap that was reset since.
     pub fn run_all(&self, launches: &[Prepared]) -> Result<Vec<LaunchReport>, DeviceError> {
-        let ready: Result<Vec<_>, _> = launches.iter().map(Prepared::launch).collect();
+        let ready: Result<Vec<_>, _> = launches.iter().map(|one| one.ready_for(self)).collect();
         let ready = ready?;
         let demands = Demand::of_all(&ready);
         let _permit = self.shared.permit(&demands)?;
         for launch in &ready {
-            launch.check_memory()?;
+            launch.check_memory(self)?;
         }
         self.shared.backend.submit(&ready)
     }

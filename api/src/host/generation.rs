@@ -51,8 +51,8 @@ impl HeapBlock {
 impl Drop for HeapBlock {
     fn drop(&mut self) {
         let RawPool { buffer, words, .. } = &self.pool;
-        let heap = Demand::new(buffer.id(), 0, words * 4, Access::Heap);
-        let _held = self.pool.device.order().begin(&[heap]);
+        let heap = [Demand::new(buffer.id(), 0, words * 4, Access::Heap)];
+        let _held = self.pool.device.order().begin(&heap);
         if self.pool.generation.is_over() {
             return;
         }

@@ -2,7 +2,9 @@
 
 use super::generation::HeapBlock;
 use super::order::{Access, Demand};
-use super::{BufferId, DeviceError, HostEntry, KernelFailure, Module, ModuleId, RawBuffer, Stream};
+use super::{
+    BufferId, Device, DeviceError, HostEntry, KernelFailure, Module, ModuleId, RawBuffer, Stream,
+};
 use crate::abi::{self, ARG_WORDS, ArgBlock};
 use crate::{AllocError, HeapData, HeapParams};
 use std::boxed::Box;
@@ -188,10 +190,26 @@ impl HeapArg {
 }
 
 impl Launch<'_> {
-    /// Checks what the types of arguments do not tell: a kernel has what it changes for itself, and no heap was made fresh under
-    /// a vector in it. Asked while the memory is held.
-    pub(super) fn check_memory(&self) -> Result<(), DeviceError> {
+    /// Checks what the types of arguments do not tell: memory is of the kernel's device, a kernel has what it changes for itself, and
+    /// no heap was made fresh under a vector in it. Asked while the memory is held.
+    pub(super) fn check_memory(&self, device: &Device) -> Result<(), DeviceError> {
         for (at, arg) in self.args.iter().enumerate() {
+            let buffer = match arg {
+                Arg::Heap(heap) => &heap.buffer,
+                Arg::Slice(slice) => &slice.buffer,
+                Arg::Words(_) => continue,
+            };
+            if !buffer.is_of(device) {
+                return Err(DeviceError::BadLaunch {
+                    kernel: self.entry.to_string(),
+                    why: format!(
+                        "its argument {} is memory of another device ({}) than the kernel's ({}): make it there",
+                        at + 1,
+                        buffer.device_name(),
+                        device.info().name
+                    ),
+                });
+            }
             let Arg::Slice(slice) = arg else { continue };
             if let Some(block) = &slice.block {
                 block.check()?;
@@ -356,6 +374,22 @@ impl Prepared {
             host: self.host,
             config: self.config,
             args: &self.args,
+        })
+    }
+
+    /// The same for a device that is to run it, if it is the kernel's.
+    pub(super) fn ready_for(&self, device: &Device) -> Result<Launch<'_>, DeviceError> {
+        let own = self.module.device();
+        if own.is(device) {
+            return self.launch();
+        }
+        Err(DeviceError::BadLaunch {
+            kernel: self.entry.to_string(),
+            why: format!(
+                "its device is another one ({}) than the one that is to run it ({}): take that of the kernel, or a stream of it",
+                own.info().name,
+                device.info().name
+            ),
         })
     }
 

@@ -2,7 +2,7 @@
 //! not meet in the same memory, except in heaps, which are there to be shared.
 
 use super::{Arg, BufferId, Launch, Mark, StreamId};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
 
@@ -118,33 +118,35 @@ pub(super) struct Order {
 
 #[derive(Debug, Default)]
 struct Table {
-    uses: HashMap<BufferId, Vec<Use>>,
+    uses: BTreeMap<BufferId, Vec<Use>>,
     calls: u64,
+    /// Calls that wait for another one to return.
+    waiting: u32,
 }
 
 impl Order {
     /// Begins a call that uses memory so: waits until no other call uses it, and holds the uses until the permit is dropped. Work of
     /// streams is not waited for; `Permit::after` tells which has to come first.
-    pub(super) fn begin(&self, demands: &[Demand]) -> Permit<'_> {
+    pub(super) fn begin<'a>(&'a self, demands: &'a [Demand]) -> Permit<'a> {
         let mut table = self.table();
         while demands.iter().any(|demand| table.in_a_call(demand)) {
+            table.waiting += 1;
             let waited = self.returned.wait(table);
             table = waited.unwrap_or_else(PoisonError::into_inner);
+            table.waiting -= 1;
         }
         table.calls += 1;
         let call = table.calls;
         let after = table.marks(demands);
-        let mut buffers = Vec::with_capacity(demands.len());
         for &demand in demands {
             let user = User::Call(call);
             let uses = table.uses.entry(demand.buffer).or_default();
             uses.push(Use { demand, user });
-            buffers.push(demand.buffer);
         }
         Permit {
             order: self,
             call,
-            buffers,
+            demands,
             after,
             becomes: None,
         }
@@ -239,7 +241,7 @@ impl User {
 pub(super) struct Permit<'a> {
     order: &'a Order,
     call: u64,
-    buffers: Vec<BufferId>,
+    demands: &'a [Demand],
     after: Vec<Mark>,
     becomes: Option<Mark>,
 }
@@ -265,11 +267,15 @@ impl Permit<'_> {
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
         let mut table = self.order.table();
-        for &buffer in &self.buffers {
-            table.end(self.call, buffer, self.becomes);
+        for demand in self.demands {
+            table.end(self.call, demand.buffer, self.becomes);
         }
+        // Waking nobody would cost a call of the system all the same.
+        let waiting = table.waiting > 0;
         drop(table);
-        self.order.returned.notify_all();
+        if waiting {
+            self.order.returned.notify_all();
+        }
     }
 }
 
@@ -289,6 +295,10 @@ mod tests {
             stream: StreamId(stream),
             at,
         }
+    }
+
+    fn begin(order: &Order, demand: Demand) -> Permit<'_> {
+        order.begin(std::vec![demand].leak())
     }
 
     #[test]
@@ -313,16 +323,14 @@ mod tests {
     #[test]
     fn ranges_that_touch_do_not_meet() {
         let order = Order::default();
-        order
-            .begin(&[demand(0, 64, Access::Write)])
-            .becomes(mark(1, 1));
-        let beside = order.begin(&[demand(64, 128, Access::Write)]);
+        begin(&order, demand(0, 64, Access::Write)).becomes(mark(1, 1));
+        let beside = begin(&order, demand(64, 128, Access::Write));
         assert!(beside.after().is_empty());
-        let over = order.begin(&[demand(60, 64, Access::Read)]);
+        let over = begin(&order, demand(60, 64, Access::Read));
         assert_eq!(over.after(), [mark(1, 1)]);
         let mut elsewhere = demand(0, 64, Access::Write);
         elsewhere.buffer = BufferId(8);
-        assert!(order.begin(&[elsewhere]).after().is_empty());
+        assert!(begin(&order, elsewhere).after().is_empty());
     }
 
     #[test]
@@ -330,11 +338,11 @@ mod tests {
         let order = Order::default();
         let read = demand(0, 64, Access::Read);
         for (stream, at) in [(1, 1), (2, 4), (1, 3), (1, 2)] {
-            order.begin(&[read]).becomes(mark(stream, at));
+            begin(&order, read).becomes(mark(stream, at));
         }
         let write = demand(0, 4, Access::Write);
         let marks = |demand| {
-            let mut marks = order.begin(&[demand]).after().to_vec();
+            let mut marks = begin(&order, demand).after().to_vec();
             marks.sort_by_key(|mark| mark.stream.0);
             marks
         };
@@ -357,7 +365,7 @@ mod tests {
             order.begin(&both).becomes(mark(1, at));
         }
         assert_eq!(order.table().uses[&BufferId(7)].len(), 2);
-        let others = order.begin(&[demand(0, 8, Access::Snapshot)]);
+        let others = begin(&order, demand(0, 8, Access::Snapshot));
         assert_eq!(others.after(), [mark(1, 1000)]);
         assert_eq!(others.after_others(StreamId(1)).count(), 0);
     }
@@ -365,17 +373,17 @@ mod tests {
     #[test]
     fn calls_wait_for_calls_that_they_clash_with() {
         let order = Order::default();
-        let first = order.begin(&[demand(0, 64, Access::Write)]);
+        let first = begin(&order, demand(0, 64, Access::Write));
         let entered = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| {
-                let _second = order.begin(&[demand(0, 64, Access::Snapshot)]);
+                let _second = begin(&order, demand(0, 64, Access::Snapshot));
                 entered.store(true, Ordering::SeqCst);
             });
             thread::sleep(Duration::from_millis(50));
             assert!(!entered.load(Ordering::SeqCst), "it came in between");
             // What does not clash goes on meanwhile.
-            let _beside = order.begin(&[demand(64, 96, Access::Write)]);
+            let _beside = begin(&order, demand(64, 96, Access::Write));
             drop(first);
         });
         assert!(entered.load(Ordering::SeqCst));

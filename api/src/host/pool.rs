@@ -139,7 +139,8 @@ impl<A: HostAlloc> Pool<A> {
     /// Errors of the device.
     pub fn reset(&mut self) -> Result<(), DeviceError> {
         let shared = self.raw.device.shared().clone();
-        let _held = shared.permit(&[self.whole()])?;
+        let whole = [self.whole()];
+        let _held = shared.permit(&whole)?;
         self.raw.generation.end();
         self.format()
     }

@@ -1,10 +1,11 @@
 //! Work that the host does not wait for.
 
+use super::generation::HeapBlock;
 use super::order::{Access, Demand};
 use super::vec::bytes_of;
 use super::{
-    Arg, Device, DeviceError, DeviceVec, Event, Launch, Mark, Prepared, Reading, SliceArg,
-    StreamId, Streams, Work,
+    Arg, Device, DeviceError, DeviceVec, Event, Launch, Mark, Prepared, Reading, StreamId, Streams,
+    Work,
 };
 use crate::HeapData;
 use std::collections::VecDeque;
@@ -15,7 +16,7 @@ use std::vec;
 use std::vec::Vec;
 
 /// Pieces of work after which those that have ended are looked for.
-const LOOK: usize = 64;
+const LOOK: usize = 256;
 
 /// A queue of work on a device, from [`Device::stream`]: launches and copies that run in order there, while the host goes on.
 ///
@@ -66,6 +67,7 @@ struct Held {
 /// Kept until a piece of work has ended, never looked at.
 #[derive(Debug)]
 enum Kept {
+    Launch(#[expect(dead_code, reason = "kept alive")] Prepared),
     Launches(#[expect(dead_code, reason = "kept alive")] Vec<Prepared>),
     Memory(#[expect(dead_code, reason = "kept alive")] Vec<Arg>),
 }
@@ -93,7 +95,8 @@ impl Stream {
     /// [`DeviceError::BadLaunch`] for an impossible shape or argument, or a kernel of another device; as
     /// [`Module::id`](super::Module::id); [`DeviceError::Lost`], [`DeviceError::Driver`]. Nothing was queued then.
     pub fn launch(&self, launch: Prepared) -> Result<(), DeviceError> {
-        self.launch_all(vec![launch])
+        let number = self.queue_launches(&[launch.ready_for(self.device())?])?;
+        self.inner.keep(number, Kept::Launch(launch))
     }
 
     /// Queues launches at once, each behind the one before.
@@ -102,30 +105,22 @@ impl Stream {
     /// As [`launch`](Self::launch).
     pub fn launch_all(&self, launches: Vec<Prepared>) -> Result<(), DeviceError> {
         let device = self.device();
-        if let Some(other) = launches
-            .iter()
-            .find(|one| !one.module().device().is(device))
-        {
-            return Err(DeviceError::BadLaunch {
-                kernel: other.entry().to_string(),
-                why: format!(
-                    "its device is another one ({}) than the stream's ({}): take a stream of the kernel's device",
-                    other.module().device().info().name,
-                    device.info().name
-                ),
-            });
-        }
-        if launches.is_empty() {
+        let ready: Result<Vec<_>, _> = launches.iter().map(|one| one.ready_for(device)).collect();
+        let ready = ready?;
+        if ready.is_empty() {
             return Ok(());
         }
-        let ready: Result<Vec<_>, _> = launches.iter().map(Prepared::launch).collect();
-        let ready = ready?;
-        let demands = Demand::of_all(&ready);
-        let check = || ready.iter().try_for_each(Launch::check_memory);
-        // SAFETY: the launches keep their memory, and are kept until they have ended.
-        let number = unsafe { self.inner.queue(&demands, check, Work::Launches(&ready))? };
+        let number = self.queue_launches(&ready)?;
         drop(ready);
         self.inner.keep(number, Kept::Launches(launches))
+    }
+
+    fn queue_launches(&self, ready: &[Launch<'_>]) -> Result<u64, DeviceError> {
+        let device = self.device();
+        let check = || ready.iter().try_for_each(|one| one.check_memory(device));
+        let demands = Demand::of_all(ready);
+        // SAFETY: the launches keep their memory, and are kept until they have ended.
+        unsafe { self.inner.queue(&demands, check, Work::Launches(ready)) }
     }
 
     /// Queues a copy of `data` over all elements of a vector. The data are the caller's again at once.
@@ -194,7 +189,10 @@ impl Stream {
         };
         let memory = vec![from.arg()];
         // SAFETY: the memory is kept until the copy has ended.
-        let number = unsafe { self.inner.queue(&[demand], || check(&memory), work)? };
+        let number = unsafe {
+            self.inner
+                .queue(&[demand], || check(&memory, self.device()), work)?
+        };
         let reading = Reading::of(&self.inner, number, from.len());
         self.inner.keep(number, Kept::Memory(memory))?;
         Ok(reading)
@@ -298,19 +296,25 @@ impl Inner {
         check: impl FnOnce() -> Result<(), DeviceError>,
         work: Work<'_>,
     ) -> Result<u64, DeviceError> {
-        let permit = self.device.order().begin(demands);
+        // Without memory there is nothing to order.
+        let permit = (!demands.is_empty()).then(|| self.device.order().begin(demands));
         check()?;
-        let mut after: Vec<_> = permit.after_others(self.id).collect();
-        after.append(&mut self.held().after);
+        let mut after = std::mem::take(&mut self.held().after);
+        let before = after.len();
+        if let Some(permit) = &permit {
+            after.extend(permit.after_others(self.id));
+        }
         // SAFETY: the caller's promise.
-        let queued = unsafe { streams(&self.device)?.queue(self.id, &after, work) };
-        match queued {
+        match unsafe { streams(&self.device)?.queue(self.id, &after, work) } {
             Ok(number) => {
-                permit.becomes(self.mark(number));
+                if let Some(permit) = permit {
+                    permit.becomes(self.mark(number));
+                }
                 Ok(number)
             }
             Err(error) => {
-                // What was waited for is for the next piece of work.
+                // What was to be waited for is for the next piece of work.
+                after.truncate(before);
                 self.held().after.append(&mut after);
                 Err(error)
             }
@@ -328,7 +332,7 @@ impl Inner {
             return Ok(());
         }
         // SAFETY: the memory is kept until the work has ended.
-        let number = unsafe { self.queue(demands, || check(&memory), work)? };
+        let number = unsafe { self.queue(demands, || check(&memory, &self.device), work)? };
         self.keep(number, Kept::Memory(memory))
     }
 
@@ -379,14 +383,23 @@ impl Drop for Inner {
     }
 }
 
-/// Refuses vectors in heaps that were made fresh since.
-fn check(memory: &[Arg]) -> Result<(), DeviceError> {
-    memory.iter().try_for_each(|arg| match arg {
-        Arg::Slice(SliceArg {
-            block: Some(block), ..
-        }) => block.check(),
-        _ => Ok(()),
-    })
+/// Refuses vectors of other devices, and those in heaps that were made fresh since.
+fn check(memory: &[Arg], device: &Device) -> Result<(), DeviceError> {
+    for arg in memory {
+        let Arg::Slice(slice) = arg else { continue };
+        if !slice.buffer.is_of(device) {
+            return Err(DeviceError::BadLaunch {
+                kernel: "a copy".to_string(),
+                why: format!(
+                    "a vector is memory of another device ({}) than the stream's ({}): copy by way of the host",
+                    slice.buffer.device_name(),
+                    device.info().name
+                ),
+            });
+        }
+        slice.block.as_deref().map_or(Ok(()), HeapBlock::check)?;
+    }
+    Ok(())
 }
 
 /// The streams of a device's backend.

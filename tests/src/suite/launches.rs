@@ -10,7 +10,7 @@ use warpheap_rt::alloc::WarpHeap;
 #[macro_export]
 macro_rules! launch_tests {
     () => {
-        $crate::launch_tests! { kernel_errors, bad_shapes, last_block, run_all_in_order, same_memory_twice }
+        $crate::launch_tests! { kernel_errors, bad_shapes, last_block, run_all_in_order, same_memory_twice, parts_of_vectors }
     };
     ($($test:ident),*) => {$(
         #[test]
@@ -160,4 +160,39 @@ pub fn same_memory_twice(site: &Site) {
     sum(&outers(0, 85), &sums(1024, 85)).expect("they lie side by side");
     // An empty vector shares nothing.
     sum(&outers(0, 0), &sums(0, 4)).expect("nothing is shared");
+}
+
+/// Parts of vectors are copied from and to the host and on the device; what lies outside is refused.
+pub fn parts_of_vectors(site: &Site) {
+    let device = &site.device;
+    let mut vec = DeviceVec::filled(device, 1000, 7u32).expect("a vector");
+    let pairs = DeviceVec::filled(device, 3, [1u32, 2]).expect("a vector");
+    assert_eq!(pairs.to_vec().expect("pairs"), [[1, 2]; 3]);
+    vec.copy_range_from(990, &[1, 2, 3])
+        .expect("they lie inside");
+    let mut part = [0; 6];
+    vec.copy_range_to(988, &mut part).expect("they lie inside");
+    assert_eq!(part, [7, 7, 1, 2, 3, 7]);
+    let mut other = DeviceVec::<u32>::zeroed(device, 20).expect("a vector");
+    let copied = other.copy_range_from_vec(2, &vec, 989..994);
+    copied.expect("they lie inside");
+    let expected = [0, 0, 7, 1, 2, 3, 7, 0];
+    assert_eq!(other.to_vec().expect("the vector")[..8], expected);
+    other.copy_range_from_vec(20, &vec, 5..5).expect("nothing");
+    let far = 998..1001;
+    for refused in [
+        other.copy_range_from_vec(18, &vec, 0..3),
+        other.copy_range_from_vec(0, &vec, far),
+        other.copy_range_from(usize::MAX, &[1]),
+        other.copy_range_to(15, &mut part),
+    ] {
+        assert!(matches!(refused, Err(DeviceError::OutOfRange { .. })));
+    }
+    assert_eq!(other.to_vec().expect("the vector")[..8], expected);
+    let mut elsewhere = DeviceVec::<u32>::zeroed(&Site::host(2).device, 20).expect("a vector");
+    let copied = elsewhere.copy_range_from_vec(0, &vec, 0..2);
+    assert!(
+        matches!(copied, Err(DeviceError::Driver { .. })),
+        "{copied:?}"
+    );
 }
