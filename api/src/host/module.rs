@@ -6,7 +6,7 @@ use std::fmt;
 use std::format;
 use std::io::{self, Read};
 use std::string::{String, ToString};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::vec::Vec;
 
 /// An image as it is embedded: which allocator's kernels it holds (empty for the image of all, or of the
@@ -54,7 +54,9 @@ struct Inner {
     name: &'static str,
     device: Device,
     packed: Option<&'static PackedImage>,
-    id: Mutex<Option<ModuleId>>,
+    id: OnceLock<ModuleId>,
+    /// Held while it is loaded.
+    loading: Mutex<()>,
 }
 
 impl Module {
@@ -73,7 +75,8 @@ impl Module {
             name,
             device: device.clone(),
             packed,
-            id: Mutex::new(id),
+            id: id.map_or_else(OnceLock::new, OnceLock::from),
+            loading: Mutex::default(),
         };
         Module {
             inner: Arc::new(inner),
@@ -87,9 +90,14 @@ impl Module {
     /// without code for this backend.
     pub fn id(&self) -> Result<ModuleId, DeviceError> {
         let Inner { name, device, .. } = &*self.inner;
+        let known = || self.inner.id.get().copied();
+        if let Some(id) = known() {
+            return Ok(id);
+        }
         // A panic elsewhere leaves the id as it was.
-        let mut id = self.inner.id.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(id) = *id {
+        let loading = self.inner.loading.lock();
+        let _loading = loading.unwrap_or_else(PoisonError::into_inner);
+        if let Some(id) = known() {
             return Ok(id);
         }
         let packed = self.inner.packed.unwrap_or(&("", None, None));
@@ -117,8 +125,7 @@ impl Module {
             ptx: ptx.as_deref(),
             spirv: spirv.as_deref(),
         })?;
-        *id = Some(loaded);
-        Ok(loaded)
+        Ok(*self.inner.id.get_or_init(|| loaded))
     }
 
     /// Makes `pool` the heap that Rust's own collections in these kernels take from, until another one is
