@@ -11,9 +11,9 @@ mod device;
 pub use device::Device;
 pub use warpheap_kernels::maps::{DeviceHashMap, DeviceHashSet, DeviceMultiMap, MapAlloc};
 pub use warpheap_rt::api::host::{
-    BackendKind, BlockSize, ClassUsage, DeviceBox, DeviceError, DeviceInfo, DeviceVec, HostAlloc,
-    KernelFailure, KernelImage, KernelPanic, LaunchConfig, LaunchReport, Module, PlanError,
-    PoolStats, Prepared, RawBuffer, Usage,
+    BackendKind, BlockSize, ClassUsage, DeviceBox, DeviceError, DeviceInfo, DeviceVec, Event,
+    HostAlloc, KernelFailure, KernelImage, KernelPanic, LaunchConfig, LaunchReport, Module,
+    PlanError, PoolStats, Prepared, RawBuffer, Reading, Scope, ScopedStream, Stream, Usage,
 };
 
 pub use warpheap_rt::host::container::{
