@@ -36,7 +36,7 @@ impl Event {
         self.stream.wait(self.number)
     }
 
-    /// Whether it is there, without waiting.
+    /// Whether it is there, without waiting. It may be a little before this says so.
     ///
     /// # Errors
     /// Errors of the device.

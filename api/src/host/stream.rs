@@ -249,7 +249,7 @@ impl Stream {
         Err(first)
     }
 
-    /// Whether all that was queued has ended, without waiting.
+    /// Whether all that was queued has ended, without waiting. It may have a little before this says so.
     ///
     /// # Errors
     /// Errors of the device.
