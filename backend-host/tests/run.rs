@@ -229,7 +229,7 @@ fn launches_are_checked_before_any_of_them_runs() {
         (
             (1, 8),
             elsewhere.arg(),
-            "argument 0 is not a buffer of this device",
+            "its argument 1 is memory of another device",
         ),
     ] {
         let bad = prepare(&device, "bad", increase, shape, args([arg]));
