@@ -162,13 +162,7 @@ impl RawBuffer {
         }
         let source = self.demand("copy", offset, bytes, Access::Snapshot)?;
         let target = to.demand("copy", to_offset, bytes, Access::Overwrite)?;
-        if source.meets(&target) {
-            return Err(DeviceError::OutOfRange {
-                what: "a copy over itself",
-                got: bytes,
-                room: offset.abs_diff(to_offset),
-            });
-        }
+        source.apart(&target)?;
         let Owner { shared, id, .. } = &*self.owner;
         let demands = [source, target];
         let _permit = shared.permit(&demands)?;

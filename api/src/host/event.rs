@@ -1,6 +1,6 @@
 //! Points in streams.
 
-use super::stream::{Inner, streams};
+use super::queue::{Queue, streams};
 use super::{Device, DeviceError, Mark};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,24 +8,24 @@ use std::time::Duration;
 /// A point in a stream, from [`Stream::event`](super::Stream::event): it is there when all that was queued before has ended.
 #[derive(Debug)]
 pub struct Event {
-    stream: Arc<Inner>,
+    queue: Arc<Queue>,
     number: u64,
 }
 
 impl Event {
-    pub(super) fn of(stream: &Arc<Inner>, number: u64) -> Self {
+    pub(super) fn of(queue: &Arc<Queue>, number: u64) -> Self {
         Event {
-            stream: stream.clone(),
+            queue: queue.clone(),
             number,
         }
     }
 
     pub(super) fn device(&self) -> &Device {
-        self.stream.device()
+        self.queue.device()
     }
 
     pub(super) fn mark(&self) -> Mark {
-        self.stream.mark(self.number)
+        self.queue.mark(self.number)
     }
 
     /// Waits on the host until it is there. Failures of launches are told by [`Stream::wait`](super::Stream::wait).
@@ -33,7 +33,7 @@ impl Event {
     /// # Errors
     /// [`DeviceError::Lost`], [`DeviceError::Driver`].
     pub fn wait(&self) -> Result<(), DeviceError> {
-        self.stream.wait(self.number)
+        self.queue.wait(self.number)
     }
 
     /// Whether it is there, without waiting. It may be a little before this says so.

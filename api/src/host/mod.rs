@@ -10,8 +10,9 @@
 //! | `plan`, `pool` | how a heap is laid out, and a heap on a device: [`Pool`] |
 //! | `stats` | what a heap holds at one moment |
 //! | `module` | the kernels of a device crate, embedded and on a device |
-//! | `launch` | the shape of a launch and its arguments |
+//! | `launch`, `check` | the shape of a launch and its arguments, and what is wrong with them |
 //! | `stream`, `event`, `reading`, `scope` | work that the host does not wait for |
+//! | `queue` | what the three share: a queue of the backend, and what its work needs |
 //! | `streams` | what a backend implements for it |
 //! | `order` | who uses which memory at the moment |
 //! | `generation` | heaps that were made fresh, and what was in them before |
@@ -19,6 +20,7 @@
 mod backend;
 mod boxed;
 mod buffer;
+mod check;
 mod device;
 mod error;
 mod event;
@@ -29,6 +31,7 @@ mod order;
 mod panic;
 mod plan;
 mod pool;
+mod queue;
 mod reading;
 mod scope;
 mod stats;

@@ -1,7 +1,7 @@
 //! Copies to the host that are under way.
 
 use super::DeviceError;
-use super::stream::{Inner, streams};
+use super::queue::{Queue, streams};
 use super::vec::filled_by;
 use crate::HeapData;
 use core::marker::PhantomData;
@@ -12,7 +12,7 @@ use std::vec::Vec;
 #[derive(Debug)]
 #[must_use = "the elements are what `wait` returns"]
 pub struct Reading<T> {
-    stream: Arc<Inner>,
+    queue: Arc<Queue>,
     /// 0 for no elements, and when they were taken.
     number: u64,
     len: usize,
@@ -20,17 +20,17 @@ pub struct Reading<T> {
 }
 
 impl<T: HeapData> Reading<T> {
-    pub(super) fn of(stream: &Arc<Inner>, number: u64, len: usize) -> Self {
+    pub(super) fn of(queue: &Arc<Queue>, number: u64, len: usize) -> Self {
         Reading {
-            stream: stream.clone(),
+            queue: queue.clone(),
             number,
             len,
             elements: PhantomData,
         }
     }
 
-    pub(super) fn nothing(stream: &Arc<Inner>) -> Self {
-        Self::of(stream, 0, 0)
+    pub(super) fn nothing(queue: &Arc<Queue>) -> Self {
+        Self::of(queue, 0, 0)
     }
 
     /// Waits for the elements.
@@ -43,7 +43,7 @@ impl<T: HeapData> Reading<T> {
 
     /// The same copy, counted in words.
     pub(super) fn into_words(mut self) -> Reading<u32> {
-        let words = Reading::of(&self.stream, self.number, self.len * T::WORDS as usize);
+        let words = Reading::of(&self.queue, self.number, self.len * T::WORDS as usize);
         self.number = 0;
         words
     }
@@ -53,9 +53,9 @@ impl<T: HeapData> Reading<T> {
         if self.number == 0 {
             return Ok(());
         }
-        self.stream.wait(self.number)?;
-        let mark = self.stream.mark(self.number);
-        streams(self.stream.device())?.take(mark, into)?;
+        self.queue.wait(self.number)?;
+        let mark = self.queue.mark(self.number);
+        streams(self.queue.device())?.take(mark, into)?;
         self.number = 0;
         Ok(())
     }
@@ -64,9 +64,9 @@ impl<T: HeapData> Reading<T> {
 impl<T> Drop for Reading<T> {
     fn drop(&mut self) {
         if self.number != 0
-            && let Ok(streams) = streams(self.stream.device())
+            && let Ok(streams) = streams(self.queue.device())
         {
-            streams.forget(self.stream.mark(self.number));
+            streams.forget(self.queue.mark(self.number));
         }
     }
 }

@@ -1,22 +1,15 @@
 //! Work that the host does not wait for.
 
-use super::generation::HeapBlock;
 use super::order::{Access, Demand};
+use super::queue::{Kept, Queue, check, streams};
 use super::vec::bytes_of;
-use super::{
-    Arg, Device, DeviceError, DeviceVec, Event, Launch, Mark, Prepared, Reading, StreamId, Streams,
-    Work,
-};
+use super::{Device, DeviceError, DeviceVec, Event, Launch, Prepared, Reading, Work};
 use crate::HeapData;
-use std::collections::VecDeque;
 use std::format;
 use std::string::ToString;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::vec;
 use std::vec::Vec;
-
-/// Pieces of work after which those that have ended are looked for.
-const LOOK: usize = 256;
 
 /// A queue of work on a device, from [`Device::stream`]: launches and copies that run in order there, while the host goes on.
 ///
@@ -43,50 +36,18 @@ const LOOK: usize = 256;
 /// ```
 #[derive(Debug)]
 pub struct Stream {
-    pub(super) inner: Arc<Inner>,
-}
-
-/// A stream of the backend, which it gets back when the last of the stream, its events and its readings is dropped.
-#[derive(Debug)]
-pub(super) struct Inner {
-    device: Device,
-    id: StreamId,
-    held: Mutex<Held>,
-}
-
-#[derive(Debug, Default)]
-struct Held {
-    /// Number of the last piece of work.
-    newest: u64,
-    /// What work that may not have ended needs, by its number.
-    kept: VecDeque<(u64, Kept)>,
-    /// What the next piece of work comes after, besides.
-    after: Vec<Mark>,
-}
-
-/// Kept until a piece of work has ended, never looked at.
-#[derive(Debug)]
-enum Kept {
-    Launch(#[expect(dead_code, reason = "kept alive")] Prepared),
-    Launches(#[expect(dead_code, reason = "kept alive")] Vec<Prepared>),
-    Memory(#[expect(dead_code, reason = "kept alive")] Vec<Arg>),
+    queue: Arc<Queue>,
 }
 
 impl Stream {
     pub(super) fn open(device: &Device) -> Result<Self, DeviceError> {
-        let id = streams(device)?.open()?;
-        Ok(Stream {
-            inner: Arc::new(Inner {
-                device: device.clone(),
-                id,
-                held: Mutex::default(),
-            }),
-        })
+        let queue = Arc::new(Queue::open(device)?);
+        Ok(Stream { queue })
     }
 
     /// The device.
     pub fn device(&self) -> &Device {
-        &self.inner.device
+        self.queue.device()
     }
 
     /// Queues a launch. [`wait`](Self::wait) tells of lanes that return errors.
@@ -96,7 +57,7 @@ impl Stream {
     /// [`Module::id`](super::Module::id); [`DeviceError::Lost`], [`DeviceError::Driver`]. Nothing was queued then.
     pub fn launch(&self, launch: Prepared) -> Result<(), DeviceError> {
         let number = self.queue_launches(&[launch.ready_for(self.device())?])?;
-        self.inner.keep(number, Kept::Launch(launch))
+        self.queue.keep(number, Kept::Launch(launch))
     }
 
     /// Queues launches at once, each behind the one before.
@@ -112,7 +73,7 @@ impl Stream {
         }
         let number = self.queue_launches(&ready)?;
         drop(ready);
-        self.inner.keep(number, Kept::Launches(launches))
+        self.queue.keep(number, Kept::Launches(launches))
     }
 
     fn queue_launches(&self, ready: &[Launch<'_>]) -> Result<u64, DeviceError> {
@@ -120,7 +81,7 @@ impl Stream {
         let check = || ready.iter().try_for_each(|one| one.check_memory(device));
         let demands = Demand::of_all(ready);
         // SAFETY: the launches keep their memory, and are kept until they have ended.
-        unsafe { self.inner.queue(&demands, check, Work::Launches(ready)) }
+        unsafe { self.queue.queue(&demands, check, Work::Launches(ready)) }
     }
 
     /// Queues a copy of `data` over all elements of a vector. The data are the caller's again at once.
@@ -135,7 +96,7 @@ impl Stream {
             offset: demand.begin,
             data: bytes_of(data),
         };
-        self.inner.copy(&[demand], work, vec![to.arg()])
+        self.queue.copy(&[demand], work, vec![to.arg()])
     }
 
     /// Sets all words of a vector to zero.
@@ -150,7 +111,7 @@ impl Stream {
             words: demand.bytes() / 4,
             value: 0,
         };
-        self.inner.copy(&[demand], work, vec![vec.arg()])
+        self.queue.copy(&[demand], work, vec![vec.arg()])
     }
 
     /// Queues a copy of all elements of a vector over those of another one.
@@ -164,12 +125,13 @@ impl Stream {
     ) -> Result<(), DeviceError> {
         to.same_len("Stream::copy", from.len())?;
         let (source, target) = (from.demand(Access::Snapshot), to.demand(Access::Overwrite));
+        source.apart(&target)?;
         let work = Work::Copy {
             from: (source.buffer, source.begin),
             to: (target.buffer, target.begin),
             bytes: source.bytes(),
         };
-        self.inner
+        self.queue
             .copy(&[source, target], work, vec![from.arg(), to.arg()])
     }
 
@@ -180,7 +142,7 @@ impl Stream {
     pub fn read<T: HeapData>(&self, from: &DeviceVec<T>) -> Result<Reading<T>, DeviceError> {
         let demand = from.demand(Access::Snapshot);
         if demand.bytes() == 0 {
-            return Ok(Reading::nothing(&self.inner));
+            return Ok(Reading::nothing(&self.queue));
         }
         let work = Work::Read {
             buffer: demand.buffer,
@@ -190,11 +152,11 @@ impl Stream {
         let memory = vec![from.arg()];
         // SAFETY: the memory is kept until the copy has ended.
         let number = unsafe {
-            self.inner
+            self.queue
                 .queue(&[demand], || check(&memory, self.device()), work)?
         };
-        let reading = Reading::of(&self.inner, number, from.len());
-        self.inner.keep(number, Kept::Memory(memory))?;
+        let reading = Reading::of(&self.queue, number, from.len());
+        self.queue.keep(number, Kept::Memory(memory))?;
         Ok(reading)
     }
 
@@ -204,8 +166,8 @@ impl Stream {
     /// Errors of the device.
     pub fn event(&self) -> Result<Event, DeviceError> {
         // SAFETY: it uses no memory.
-        let number = unsafe { self.inner.queue(&[], || Ok(()), Work::Stamp)? };
-        Ok(Event::of(&self.inner, number))
+        let number = unsafe { self.queue.queue(&[], || Ok(()), Work::Stamp)? };
+        Ok(Event::of(&self.queue, number))
     }
 
     /// What is queued from here on begins when the event is there, on the device: the host does not wait.
@@ -224,9 +186,7 @@ impl Stream {
                 ),
             });
         }
-        if event.mark().stream != self.inner.id {
-            self.inner.held().after.push(event.mark());
-        }
+        self.queue.wait_for(event.mark());
         Ok(())
     }
 
@@ -237,14 +197,14 @@ impl Stream {
     /// [`DeviceError::Panic`], [`DeviceError::Emulator`]. What was queued behind it ran all the same.
     /// [`DeviceError::Lost`], [`DeviceError::Driver`].
     pub fn wait(&self) -> Result<(), DeviceError> {
-        let newest = self.inner.held().newest;
-        self.inner.wait(newest)?;
+        let newest = self.queue.newest();
+        self.queue.wait(newest)?;
         let streams = streams(self.device())?;
-        let Some(first) = streams.failure(self.inner.id) else {
+        let Some(first) = streams.failure(self.queue.id()) else {
             return Ok(());
         };
         // Those behind it may only follow from it. A device that is lost would say so for ever.
-        let next = || streams.failure(self.inner.id);
+        let next = || streams.failure(self.queue.id());
         while next().is_some_and(|next| !matches!(next, DeviceError::Lost { .. })) {}
         Err(first)
     }
@@ -254,8 +214,8 @@ impl Stream {
     /// # Errors
     /// Errors of the device.
     pub fn is_idle(&self) -> Result<bool, DeviceError> {
-        let newest = self.inner.held().newest;
-        Ok(streams(self.device())?.reached(self.inner.id)? >= newest)
+        let newest = self.queue.newest();
+        Ok(streams(self.device())?.reached(self.queue.id())? >= newest)
     }
 }
 
@@ -265,151 +225,4 @@ impl Drop for Stream {
             tracing::warn!(%error, "a stream was dropped whose work failed");
         }
     }
-}
-
-impl Inner {
-    pub(super) fn device(&self) -> &Device {
-        &self.device
-    }
-
-    pub(super) fn mark(&self, at: u64) -> Mark {
-        Mark {
-            stream: self.id,
-            at,
-        }
-    }
-
-    /// Waits on the host for a piece of work, and lets go what it needed.
-    pub(super) fn wait(&self, at: u64) -> Result<(), DeviceError> {
-        streams(&self.device)?.wait(self.mark(at))?;
-        self.let_go(at);
-        Ok(())
-    }
-
-    /// Queues a piece of work that uses memory so, if a check finds nothing wrong while the memory is held; returns its number.
-    ///
-    /// # Safety
-    /// The memory is not given back before the work has ended.
-    unsafe fn queue(
-        &self,
-        demands: &[Demand],
-        check: impl FnOnce() -> Result<(), DeviceError>,
-        work: Work<'_>,
-    ) -> Result<u64, DeviceError> {
-        // Without memory there is nothing to order.
-        let permit = (!demands.is_empty()).then(|| self.device.order().begin(demands));
-        check()?;
-        let mut after = std::mem::take(&mut self.held().after);
-        let before = after.len();
-        if let Some(permit) = &permit {
-            after.extend(permit.after_others(self.id));
-        }
-        // SAFETY: the caller's promise.
-        match unsafe { streams(&self.device)?.queue(self.id, &after, work) } {
-            Ok(number) => {
-                if let Some(permit) = permit {
-                    permit.becomes(self.mark(number));
-                }
-                Ok(number)
-            }
-            Err(error) => {
-                // What was to be waited for is for the next piece of work.
-                after.truncate(before);
-                self.held().after.append(&mut after);
-                Err(error)
-            }
-        }
-    }
-
-    /// Queues a copy or a fill, unless there is nothing to do.
-    fn copy(
-        &self,
-        demands: &[Demand],
-        work: Work<'_>,
-        memory: Vec<Arg>,
-    ) -> Result<(), DeviceError> {
-        if demands.iter().all(|demand| demand.bytes() == 0) {
-            return Ok(());
-        }
-        // SAFETY: the memory is kept until the work has ended.
-        let number = unsafe { self.queue(demands, || check(&memory, &self.device), work)? };
-        self.keep(number, Kept::Memory(memory))
-    }
-
-    /// Keeps what a piece of work needs until it has ended.
-    fn keep(&self, number: u64, kept: Kept) -> Result<(), DeviceError> {
-        let look = {
-            let mut held = self.held();
-            held.newest = held.newest.max(number);
-            held.kept.push_back((number, kept));
-            held.kept.len() % LOOK == 0
-        };
-        if look {
-            let reached = streams(&self.device)?.reached(self.id)?;
-            self.let_go(reached);
-        }
-        Ok(())
-    }
-
-    /// Lets go what work up to a number needed, which has ended.
-    fn let_go(&self, at: u64) {
-        self.device.order().reached(self.mark(at));
-        let mut done = Vec::new();
-        {
-            let mut held = self.held();
-            // Threads that queue at the same time may be out of order here; the rest follows.
-            while held.kept.front().is_some_and(|(number, _)| *number <= at) {
-                done.extend(held.kept.pop_front());
-            }
-        }
-        // Dropped without the lock: memory goes back to the device.
-        drop(done);
-    }
-
-    fn held(&self) -> MutexGuard<'_, Held> {
-        // A panic elsewhere leaves nothing half done.
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        // After a loss nothing can be waited for, and backends keep what the device may still use.
-        let newest = self.held().newest;
-        let _ = self.wait(newest);
-        if let Ok(streams) = streams(&self.device) {
-            streams.close(self.id);
-        }
-    }
-}
-
-/// Refuses vectors of other devices, and those in heaps that were made fresh since.
-fn check(memory: &[Arg], device: &Device) -> Result<(), DeviceError> {
-    for arg in memory {
-        let Arg::Slice(slice) = arg else { continue };
-        if !slice.buffer.is_of(device) {
-            return Err(DeviceError::BadLaunch {
-                kernel: "a copy".to_string(),
-                why: format!(
-                    "a vector is memory of another device ({}) than the stream's ({}): copy by way of the host",
-                    slice.buffer.device_name(),
-                    device.info().name
-                ),
-            });
-        }
-        slice.block.as_deref().map_or(Ok(()), HeapBlock::check)?;
-    }
-    Ok(())
-}
-
-/// The streams of a device's backend.
-pub(super) fn streams(device: &Device) -> Result<&dyn Streams, DeviceError> {
-    device
-        .backend()
-        .streams()
-        .ok_or_else(|| DeviceError::Driver {
-            device: device.info().name.clone(),
-            call: "opening a stream",
-            what: "it has none; launch with `run` or `Device::run_all`".to_string(),
-        })
 }

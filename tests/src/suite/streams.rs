@@ -194,6 +194,12 @@ pub fn events(site: &Site) {
     other.wait_for(&after).expect("it is noted");
     increment(site, &small).on(&other).expect("it is queued");
     let last = other.event().expect("an event");
+    // A wait is for events, too, where there is nothing else.
+    let idle = stream(site);
+    idle.wait_for(&after).expect("it is noted");
+    let point = idle.event().expect("an event");
+    idle.wait().expect("it comes");
+    assert!(point.is_there().expect("the device answers"));
     // Devices tell when each was there: the one that was waited for first.
     assert!(after.since(&last).expect("a time").is_zero(), "{last:?}");
     assert!(last.is_there().expect("the device answers"));

@@ -1,0 +1,65 @@
+//! What the types of a launch's arguments do not tell.
+
+use super::order::{Access, Demand};
+use super::{Arg, Device, DeviceError, Launch};
+use std::format;
+use std::string::ToString;
+
+impl Launch<'_> {
+    /// Checks what the types of arguments do not tell: memory is of the kernel's device, a kernel has what it changes for itself, and
+    /// no heap was made fresh under a vector in it. Asked while the memory is held.
+    pub(super) fn check_memory(&self, device: &Device) -> Result<(), DeviceError> {
+        for (at, arg) in self.args.iter().enumerate() {
+            let buffer = match arg {
+                Arg::Heap(heap) => &heap.buffer,
+                Arg::Slice(slice) => &slice.buffer,
+                Arg::Words(_) => continue,
+            };
+            if !buffer.is_of(device) {
+                return Err(DeviceError::BadLaunch {
+                    kernel: self.entry.to_string(),
+                    why: format!(
+                        "its argument {} is memory of another device ({}) than the kernel's ({}): make it there",
+                        at + 1,
+                        buffer.device_name(),
+                        device.info().name
+                    ),
+                });
+            }
+            let Arg::Slice(slice) = arg else { continue };
+            if let Some(block) = &slice.block {
+                block.check()?;
+            }
+            if !slice.mutable {
+                continue;
+            }
+            let others = self.args.iter().enumerate();
+            let twice = others
+                .filter(|(other, arg)| *other != at && matches!(arg, Arg::Slice(_)))
+                .find(|(_, arg)| arg.meets(&self.args[at]));
+            if let Some((other, _)) = twice {
+                let (first, second) = (at.min(other) + 1, at.max(other) + 1);
+                return Err(DeviceError::BadLaunch {
+                    kernel: self.entry.to_string(),
+                    why: format!(
+                        "its arguments {first} and {second} are the same memory, and it changes argument {}: give it a vector of \
+                         its own, or a copy",
+                        at + 1
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Arg {
+    /// Whether the two share memory.
+    fn meets(&self, other: &Arg) -> bool {
+        let range = |arg: &Arg| {
+            arg.binding()
+                .map(|(buffer, offset, bytes)| Demand::new(buffer, offset, bytes, Access::Write))
+        };
+        matches!((range(self), range(other)), (Some(one), Some(other)) if one.meets(&other))
+    }
+}

@@ -1,0 +1,211 @@
+//! A queue of the backend, and what its work needs until it has ended: what a stream, its events and its readings share.
+
+use super::generation::HeapBlock;
+use super::order::Demand;
+use super::{Arg, Device, DeviceError, Mark, Prepared, StreamId, Streams, Work};
+use std::collections::VecDeque;
+use std::format;
+use std::string::ToString;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::vec::Vec;
+
+/// Pieces of work after which those that have ended are looked for.
+const LOOK: usize = 256;
+
+/// A stream of the backend, which it gets back when the last of the stream, its events and its readings is dropped.
+#[derive(Debug)]
+pub(super) struct Queue {
+    device: Device,
+    id: StreamId,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    /// Number of the last piece of work.
+    newest: u64,
+    /// What work that may not have ended needs, by its number.
+    kept: VecDeque<(u64, Kept)>,
+    /// What the next piece of work comes after, besides.
+    after: Vec<Mark>,
+}
+
+/// Kept until a piece of work has ended, never looked at.
+#[derive(Debug)]
+pub(super) enum Kept {
+    Launch(#[expect(dead_code, reason = "kept alive")] Prepared),
+    Launches(#[expect(dead_code, reason = "kept alive")] Vec<Prepared>),
+    Memory(#[expect(dead_code, reason = "kept alive")] Vec<Arg>),
+}
+
+impl Queue {
+    pub(super) fn open(device: &Device) -> Result<Self, DeviceError> {
+        Ok(Queue {
+            id: streams(device)?.open()?,
+            device: device.clone(),
+            held: Mutex::default(),
+        })
+    }
+
+    pub(super) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    pub(super) fn mark(&self, at: u64) -> Mark {
+        Mark {
+            stream: self.id,
+            at,
+        }
+    }
+
+    pub(super) fn id(&self) -> StreamId {
+        self.id
+    }
+
+    /// Number of the last piece of work.
+    pub(super) fn newest(&self) -> u64 {
+        self.held().newest
+    }
+
+    /// What is queued from here on comes after a mark.
+    pub(super) fn wait_for(&self, mark: Mark) {
+        // What is in one queue is in order.
+        if mark.stream != self.id {
+            self.held().after.push(mark);
+        }
+    }
+
+    /// Waits on the host for a piece of work, and lets go what it needed.
+    pub(super) fn wait(&self, at: u64) -> Result<(), DeviceError> {
+        streams(&self.device)?.wait(self.mark(at))?;
+        self.let_go(at);
+        Ok(())
+    }
+
+    /// Queues a piece of work that uses memory so, if a check finds nothing wrong while the memory is held; returns its number.
+    ///
+    /// # Safety
+    /// The memory is not given back before the work has ended.
+    pub(super) unsafe fn queue(
+        &self,
+        demands: &[Demand],
+        check: impl FnOnce() -> Result<(), DeviceError>,
+        work: Work<'_>,
+    ) -> Result<u64, DeviceError> {
+        // Without memory there is nothing to order.
+        let permit = (!demands.is_empty()).then(|| self.device.order().begin(demands));
+        check()?;
+        let mut after = std::mem::take(&mut self.held().after);
+        let before = after.len();
+        if let Some(permit) = &permit {
+            after.extend(permit.after_others(self.id));
+        }
+        // SAFETY: the caller's promise.
+        match unsafe { streams(&self.device)?.queue(self.id, &after, work) } {
+            Ok(number) => {
+                if let Some(permit) = permit {
+                    permit.becomes(self.mark(number));
+                }
+                let mut held = self.held();
+                held.newest = held.newest.max(number);
+                Ok(number)
+            }
+            Err(error) => {
+                // What was to be waited for is for the next piece of work.
+                after.truncate(before);
+                self.held().after.append(&mut after);
+                Err(error)
+            }
+        }
+    }
+
+    /// Queues a copy or a fill, unless there is nothing to do.
+    pub(super) fn copy(
+        &self,
+        demands: &[Demand],
+        work: Work<'_>,
+        memory: Vec<Arg>,
+    ) -> Result<(), DeviceError> {
+        if demands.iter().all(|demand| demand.bytes() == 0) {
+            return Ok(());
+        }
+        // SAFETY: the memory is kept until the work has ended.
+        let number = unsafe { self.queue(demands, || check(&memory, &self.device), work)? };
+        self.keep(number, Kept::Memory(memory))
+    }
+
+    /// Keeps what a piece of work needs until it has ended.
+    pub(super) fn keep(&self, number: u64, kept: Kept) -> Result<(), DeviceError> {
+        let look = {
+            let mut held = self.held();
+            held.kept.push_back((number, kept));
+            held.kept.len() % LOOK == 0
+        };
+        if look {
+            let reached = streams(&self.device)?.reached(self.id)?;
+            self.let_go(reached);
+        }
+        Ok(())
+    }
+
+    /// Lets go what work up to a number needed, which has ended.
+    fn let_go(&self, at: u64) {
+        self.device.order().reached(self.mark(at));
+        let mut done = Vec::new();
+        {
+            let mut held = self.held();
+            // Threads that queue at the same time may be out of order here; the rest follows.
+            while held.kept.front().is_some_and(|(number, _)| *number <= at) {
+                done.extend(held.kept.pop_front());
+            }
+        }
+        // Dropped without the lock: memory goes back to the device.
+        drop(done);
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        // A panic elsewhere leaves nothing half done.
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // After a loss nothing can be waited for, and backends keep what the device may still use.
+        let _ = self.wait(self.newest());
+        if let Ok(streams) = streams(&self.device) {
+            streams.close(self.id);
+        }
+    }
+}
+
+/// Refuses vectors of other devices, and those in heaps that were made fresh since.
+pub(super) fn check(memory: &[Arg], device: &Device) -> Result<(), DeviceError> {
+    for arg in memory {
+        let Arg::Slice(slice) = arg else { continue };
+        if !slice.buffer.is_of(device) {
+            return Err(DeviceError::BadLaunch {
+                kernel: "a copy".to_string(),
+                why: format!(
+                    "a vector is memory of another device ({}) than the stream's ({}): copy by way of the host",
+                    slice.buffer.device_name(),
+                    device.info().name
+                ),
+            });
+        }
+        slice.block.as_deref().map_or(Ok(()), HeapBlock::check)?;
+    }
+    Ok(())
+}
+
+/// The streams of a device's backend.
+pub(super) fn streams(device: &Device) -> Result<&dyn Streams, DeviceError> {
+    device
+        .backend()
+        .streams()
+        .ok_or_else(|| DeviceError::Driver {
+            device: device.info().name.clone(),
+            call: "opening a stream",
+            what: "it has none; launch with `run` or `Device::run_all`".to_string(),
+        })
+}
