@@ -1,7 +1,10 @@
 //! One stream: what is queued in it, and how far the device was seen to be.
 //!
-//! Nothing here waits. Every operation that takes a place in the driver's queue is counted, so that it is never full: there the driver
-//! would block, and a kernel that never ends could not be noticed.
+//! `copies` queues copies, `look` asks the device how far it is. Nothing here waits. Every operation that takes a place in the driver's
+//! queue is counted, so that it is never full: there the driver would block, and a kernel that never ends could not be noticed.
+
+mod copies;
+mod look;
 
 use crate::driver;
 use crate::handles::{Event, Events, Lane, Refused};
@@ -11,11 +14,11 @@ use crate::queue::Ready;
 use crate::reports::{self, Reports};
 use crate::staging::{Piece, Staging};
 use crate::status::Status;
-use crate::watch::{self, Watch};
+use crate::watch::Watch;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use warpheap_api::abi::{ARG_REPORT, PANIC_WORDS, REPORT_WORDS};
+use warpheap_api::abi::{ARG_REPORT, REPORT_WORDS};
 use warpheap_api::host::DeviceError;
 
 /// Operations of a stream that may wait in the driver's queue: 512 launches and the posts between them. The queue holds about a
@@ -212,178 +215,6 @@ impl StreamState {
         self.posts.queued.pieces
     }
 
-    /// Puts a post at the end.
-    pub(crate) fn post(&mut self, shared: &mut Shared) -> Result<(), Refused> {
-        let event = shared.events.plain()?;
-        self.lane.record(&event)?;
-        self.posts.put(event);
-        self.fence = Fence::None;
-        Ok(())
-    }
-
-    /// The same behind copies of all reports that are not on the host.
-    pub(crate) fn post_with_reports(&mut self, shared: &mut Shared) -> Result<(), Refused> {
-        let queued = self.posts.queued;
-        let first = queued.copied.max(self.reports.looked());
-        if first < queued.launches {
-            let copies = self.copy_reports(&self.lane, first, queued.launches)?;
-            self.count(copies, 0);
-        }
-        self.posts.queued.copied = queued.launches;
-        self.post(shared)
-    }
-
-    /// Queues copies of the reports of some launches, and of the reports of panics that they may have written to. How many copies.
-    fn copy_reports(&self, lane: &Lane, first: u64, end: u64) -> Result<u64, Refused> {
-        let mut copies = 0;
-        for slots in reports::slots(first..end) {
-            if slots.is_empty() {
-                continue;
-            }
-            let at = slots.start * reports::BYTES;
-            let bytes = (slots.end - slots.start) * reports::BYTES;
-            let Some(to) = within(&self.mirror, at) else {
-                continue;
-            };
-            // SAFETY: the places are in the ring and in its mirror, which live as long as the stream; the places on the host are
-            // looked at behind this copy.
-            unsafe { lane.to_host(to, self.ring.address + at, bytes as usize) }?;
-            copies += 1;
-        }
-        for watch in self.watches.iter().filter(|w| w.is_open_before(end)) {
-            // SAFETY: the module's report lives as long as the backend, and its mirror as long as the stream; both have so many bytes.
-            unsafe { lane.to_host(watch.mirror.start, watch.report, watch::BYTES) }?;
-            copies += 1;
-        }
-        Ok(copies)
-    }
-
-    /// Begins to bring the reports of launches that have ended to the host, unless that is under way.
-    pub(crate) fn fetch(&mut self, shared: &mut Shared) -> Result<(), Refused> {
-        let (first, end) = (self.reports.looked(), self.posts.ended().launches);
-        if self.fetch.is_some() || first >= end {
-            return Ok(());
-        }
-        self.copy_reports(&shared.side, first, end)?;
-        let event = shared.events.plain()?;
-        shared.side.record(&event)?;
-        self.fetch = Some(Fetch { event, end });
-        Ok(())
-    }
-
-    /// Asks the device how far it is, and looks at what has come to the host.
-    pub(crate) fn look(&mut self, shared: &mut Shared) -> Result<(), Refused> {
-        let events = &mut shared.events;
-        let on = self
-            .posts
-            .advance(|event| event.passed(), |event| events.give(event))?;
-        let ended = *self.posts.ended();
-        if on {
-            shared.progress += 1;
-            while let Some((_, piece)) = self.used.pop_front_if(|(op, _)| *op <= ended.ops) {
-                self.used_bytes -= piece.bytes as u64;
-                shared.staging.give(piece);
-            }
-        }
-        let mut end = ended.copied;
-        let fetched = match &self.fetch {
-            Some(fetch) => fetch.event.passed()?,
-            None => false,
-        };
-        if fetched && let Some(fetch) = self.fetch.take() {
-            end = end.max(fetch.end);
-            shared.events.give(fetch.event);
-        }
-        if end > self.reports.looked() {
-            self.look_at_reports(end, shared);
-        }
-        self.posts.tell(self.reports.looked());
-        if ended.launches >= self.reports.looked() + reports::MANY {
-            self.fetch(shared)?;
-        }
-        Ok(())
-    }
-
-    /// Looks at the reports of the launches before `end`, which are on the host.
-    fn look_at_reports(&mut self, end: u64, shared: &mut Shared) {
-        for watch in &mut self.watches {
-            if !watch.is_open_before(end) {
-                continue;
-            }
-            // SAFETY: the mirror has so many words; a copy of the module's report behind these launches has ended.
-            let words: [u32; PANIC_WORDS] = unsafe { read_words(watch.mirror.start) };
-            if let Some((launch, panic)) = watch.look(end, &words) {
-                shared.panicked.push((watch.module, panic.lanes));
-                self.reports.note(launch, Box::new(panic).into());
-            }
-        }
-        let mirror = &self.mirror;
-        self.reports
-            .look(end, |slot| match within(mirror, slot * reports::BYTES) {
-                // SAFETY: a place in the mirror; the copy of this report has ended.
-                Some(start) => unsafe { read_words(start) },
-                None => [0; REPORT_WORDS],
-            });
-    }
-
-    /// Sees to it that a later look knows of all that has ended until then: the number of the last piece of work is reached some time.
-    pub(crate) fn ask(&mut self, shared: &mut Shared) -> Result<(), Refused> {
-        if self.posts.is_open() && self.posts.newest().is_none() {
-            return self.post_with_reports(shared);
-        }
-        self.fetch(shared)
-    }
-
-    /// What to wait for until a piece of work has ended and its reports were looked at; `None` if that is so.
-    pub(crate) fn await_piece(
-        &mut self,
-        piece: u64,
-        shared: &mut Shared,
-    ) -> Result<Option<Arc<Event>>, Refused> {
-        self.look(shared)?;
-        let piece = piece.min(self.posts.queued.pieces);
-        if self.posts.told() >= piece {
-            return Ok(None);
-        }
-        if self.posts.ended().pieces >= piece {
-            self.fetch(shared)?;
-            return Ok(self.fetch.as_ref().map(|fetch| fetch.event.clone()));
-        }
-        if self.posts.behind(piece).is_none() {
-            self.post_with_reports(shared)?;
-        }
-        Ok(self.posts.behind(piece).cloned())
-    }
-
-    /// What to wait for until all work has ended and its reports were looked at; `None` if that is so.
-    pub(crate) fn await_all(&mut self, shared: &mut Shared) -> Result<Option<Arc<Event>>, Refused> {
-        self.look(shared)?;
-        if self.posts.is_open() {
-            self.post_with_reports(shared)?;
-        }
-        if let Some(event) = self.posts.newest() {
-            return Ok(Some(event.clone()));
-        }
-        self.fetch(shared)?;
-        Ok(self.fetch.as_ref().map(|fetch| fetch.event.clone()))
-    }
-
-    /// What another stream has to wait for until a piece of work has ended; `None` if that is known.
-    pub(crate) fn order_behind(
-        &mut self,
-        piece: u64,
-        shared: &mut Shared,
-    ) -> Result<Option<Arc<Event>>, Refused> {
-        let piece = piece.min(self.posts.queued.pieces);
-        if self.posts.ended().pieces >= piece {
-            return Ok(None);
-        }
-        if self.posts.behind(piece).is_none() {
-            self.post(shared)?;
-        }
-        Ok(self.posts.behind(piece).cloned())
-    }
-
     /// What is queued from here on begins when the event was passed.
     pub(crate) fn wait_for(&mut self, event: &Event) -> Result<(), Refused> {
         self.lane.wait_for(event)?;
@@ -514,113 +345,6 @@ impl StreamState {
         Ok(())
     }
 
-    /// Queues a copy of the first `bytes` bytes of a piece, which it keeps until then.
-    ///
-    /// # Safety
-    /// The range on the device is valid until the copy has ended.
-    pub(crate) unsafe fn write(
-        &mut self,
-        to: u64,
-        piece: Piece,
-        bytes: usize,
-    ) -> Result<(), (Refused, Piece)> {
-        // SAFETY: the caller's promise; the piece is kept until the copy has ended, and has so many bytes.
-        match unsafe { self.lane.to_device(to, piece.start, bytes.min(piece.bytes)) } {
-            Ok(()) => {}
-            Err(refused) => return Err((refused, piece)),
-        }
-        self.transferred(bytes as u64, Fence::Post);
-        self.used_bytes += piece.bytes as u64;
-        self.used.push_back((self.posts.queued.ops, piece));
-        Ok(())
-    }
-
-    /// Queues copies to the pieces of a read, one after the other. `Err` tells also how many were queued.
-    ///
-    /// # Safety
-    /// The range on the device is valid until the copies have ended.
-    pub(crate) unsafe fn read(
-        &mut self,
-        mut from: u64,
-        parts: &[(Piece, usize)],
-    ) -> Result<(), (Refused, usize)> {
-        for (queued, (piece, bytes)) in parts.iter().enumerate() {
-            // SAFETY: the caller's promise; pieces of reads are kept until they have ended, and have so many bytes.
-            let copy = unsafe {
-                self.lane
-                    .to_host(piece.start, from, (*bytes).min(piece.bytes))
-            };
-            copy.map_err(|refused| (refused, queued))?;
-            from += *bytes as u64;
-            self.transferred(*bytes as u64, Fence::None);
-        }
-        // Somebody will wait for it, and a copy of reports costs little beside it.
-        self.fence = Fence::Reports;
-        Ok(())
-    }
-
-    /// Keeps a read until it is taken.
-    pub(crate) fn keep_read(&mut self, number: u64, parts: Vec<(Piece, usize)>) {
-        let op = self.posts.queued.ops;
-        self.reads.insert(number, Read { op, parts });
-    }
-
-    /// Keeps pieces until all that is queued has ended.
-    pub(crate) fn keep_used(&mut self, pieces: impl IntoIterator<Item = Piece>) {
-        let op = self.posts.queued.ops;
-        for piece in pieces {
-            self.used_bytes += piece.bytes as u64;
-            self.used.push_back((op, piece));
-        }
-    }
-
-    /// Forgets a read.
-    pub(crate) fn forget_read(&mut self, number: u64, shared: &mut Shared) {
-        let Some(read) = self.reads.remove(&number) else {
-            return;
-        };
-        for (piece, _) in read.parts {
-            if read.op <= self.posts.ended().ops {
-                shared.staging.give(piece);
-                continue;
-            }
-            let at = self.used.partition_point(|(op, _)| *op <= read.op);
-            self.used_bytes += piece.bytes as u64;
-            self.used.insert(at, (read.op, piece));
-        }
-    }
-
-    /// Queues setting words.
-    ///
-    /// # Safety
-    /// The range is valid until that has ended.
-    pub(crate) unsafe fn fill(&mut self, at: u64, words: usize, value: u32) -> Result<(), Refused> {
-        // SAFETY: the caller's promise.
-        unsafe { self.lane.fill(at, words, value) }?;
-        self.transferred(words as u64 * 4, Fence::Post);
-        Ok(())
-    }
-
-    /// Queues a copy on the device.
-    ///
-    /// # Safety
-    /// Both ranges are valid until it has ended.
-    pub(crate) unsafe fn copy(&mut self, to: u64, from: u64, bytes: usize) -> Result<(), Refused> {
-        // SAFETY: the caller's promise.
-        unsafe { self.lane.copy(to, from, bytes) }?;
-        self.transferred(bytes as u64, Fence::Post);
-        Ok(())
-    }
-
-    /// Counts a copy or a fill, with a fence behind it if it is large.
-    fn transferred(&mut self, bytes: u64, fence: Fence) {
-        let time = bytes / LARGE;
-        self.count(1, time);
-        if time > 0 && self.fence == Fence::None {
-            self.fence = fence;
-        }
-    }
-
     /// Ends a piece of work in which there is nothing to do. It counts as an operation, so that a post can be put behind it.
     pub(crate) fn nothing(&mut self) -> u64 {
         self.count(1, 0);
@@ -657,20 +381,4 @@ impl StreamState {
     pub(crate) fn failure(&mut self) -> Option<DeviceError> {
         self.reports.take()
     }
-}
-
-/// Byte `at` of a piece.
-fn within(piece: &Piece, at: u64) -> Option<std::ptr::NonNull<u8>> {
-    let at = usize::try_from(at).ok().filter(|at| *at < piece.bytes)?;
-    std::ptr::NonNull::new(piece.start.as_ptr().wrapping_add(at))
-}
-
-/// Reads words that the device wrote.
-///
-/// # Safety
-/// So many words are there, at a multiple of 4.
-unsafe fn read_words<const N: usize>(start: std::ptr::NonNull<u8>) -> [u32; N] {
-    let start = start.as_ptr().cast::<u32>().cast_const();
-    // SAFETY: the caller's promise. Volatile: it is not Rust that writes there.
-    std::array::from_fn(|at| unsafe { start.add(at).read_volatile() })
 }

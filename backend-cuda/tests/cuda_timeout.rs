@@ -3,23 +3,15 @@
 
 mod common;
 
-use common::{IMAGE, check_that_it_works, launch};
-use std::time::Duration;
-use warpheap_api::host::IntoArg;
+use common::check_that_it_works;
 use warpheap_cuda::CudaConfig;
 
 #[test]
 fn a_device_whose_kernel_does_not_end_is_lost_until_it_is_opened_again() {
-    let impatient = CudaConfig {
-        timeout: Duration::from_millis(200),
-        ..CudaConfig::default()
-    };
-    let Some(device) = common::open(&impatient) else {
+    let Some((device, module)) = common::open_impatient() else {
         return;
     };
-    check_that_it_works(&device);
-    let module = device.load(&IMAGE).unwrap();
-    let sleep = |ms: u32| launch(&module, "sleep_l1", 1, 1, vec![ms.into_arg()]);
+    let sleep = |ms| common::sleep(&module, ms);
     sleep(50).run().unwrap();
     let text = sleep(3000).run().unwrap_err().to_string();
     assert!(

@@ -3,11 +3,11 @@
 mod common;
 
 use common::streams::Stream;
-use common::{IMAGE, launch};
+use common::{IMAGE, launch, sleep};
 use std::time::{Duration, Instant};
 use warpheap_api::host::{
-    BufferId, Device, DeviceError, DeviceVec, HeapArg, IntoArg, KernelImage, Mark, Module,
-    Prepared, StreamId, Work,
+    BufferId, Device, DeviceError, DeviceVec, HeapArg, KernelImage, Mark, Module, Prepared,
+    StreamId, Work,
 };
 use warpheap_cuda::CudaConfig;
 
@@ -72,10 +72,6 @@ const MS: Duration = Duration::from_millis(1);
 
 fn open() -> Option<Device> {
     common::open(&CudaConfig::default())
-}
-
-fn sleep(module: &Module, ms: u32) -> Prepared {
-    launch(module, "sleep_l1", 1, 1, vec![ms.into_arg()])
 }
 
 fn increment(module: &Module, count: &DeviceVec<u32>) -> Prepared {

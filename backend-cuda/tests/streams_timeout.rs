@@ -2,24 +2,18 @@
 
 mod common;
 
+use common::check_that_it_works;
 use common::streams::{Stream, timed};
-use common::{IMAGE, check_that_it_works, launch};
 use std::time::Duration;
-use warpheap_api::host::{DeviceError, DeviceVec, IntoArg, Mark, Work};
+use warpheap_api::host::{DeviceError, DeviceVec, Mark, Work};
 use warpheap_cuda::CudaConfig;
 
 #[test]
 fn a_stream_whose_kernel_does_not_end_is_noticed() {
-    let impatient = CudaConfig {
-        timeout: Duration::from_millis(200),
-        ..CudaConfig::default()
-    };
-    let Some(device) = common::open(&impatient) else {
+    let Some((device, module)) = common::open_impatient() else {
         return;
     };
-    check_that_it_works(&device);
-    let module = device.load(&IMAGE).unwrap();
-    let sleep = |ms: u32| launch(&module, "sleep_l1", 1, 1, vec![ms.into_arg()]);
+    let sleep = |ms| common::sleep(&module, ms);
     let (first, second) = (Stream::open(&device), Stream::open(&device));
 
     // Long together, but none alone: in one stream, in two behind each other, and in front of a call that is waited for.

@@ -3,7 +3,7 @@
 //! | file | answers |
 //! |---|---|
 //! | `config` | which device is opened, how it is watched, and how long its kernels may take |
-//! | `select`, `limits` | which devices there are, and what they can do |
+//! | `select`, `limits`, `family` | which devices there are, what they can do, and which of their queues are used |
 //! | `backend`, `state` | what a backend does, on top of the rest; what is left after a loss |
 //! | `instance`, `gpu`, `validation` | library, device and queues; what the validation layer says |
 //! | `memory`, `transfer` | buffers, and moving bytes into and out of them |
@@ -29,6 +29,7 @@ mod cache;
 mod commands;
 mod config;
 mod error;
+mod family;
 mod fences;
 mod flight;
 mod function;

@@ -1,6 +1,7 @@
 //! What a physical device can do, as far as it matters here, and whether that is enough.
 
 use crate::cache;
+use crate::family;
 use crate::reconverge::Reconvergence;
 use ash::{ext, khr, vk};
 use std::ffi::CStr;
@@ -154,7 +155,7 @@ impl Limits {
             buffer_limits.push((buffers.max_buffer_size, "maxBufferSize"));
         }
 
-        let queue = pick_queue(instance, device);
+        let queue = family::pick_queue(instance, device);
         let mut extensions = Vec::new();
         if sized_by_extension {
             extensions.push(ext::subgroup_size_control::NAME);
@@ -331,67 +332,9 @@ fn memory_bytes(instance: &ash::Instance, device: vk::PhysicalDevice) -> u64 {
     local.map(|heap| heap.size).max().unwrap_or(0)
 }
 
-/// A family of queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Family {
-    index: u32,
-    queues: u32,
-    timestamp_bits: u32,
-    /// Its queues draw, too.
-    draws: bool,
-}
-
-/// The queue family that everything runs on.
-fn pick_queue(instance: &ash::Instance, device: vk::PhysicalDevice) -> Option<Family> {
-    // SAFETY: as in `query`.
-    let families = unsafe { instance.get_physical_device_queue_family_properties(device) };
-    let usable = families.iter().enumerate().filter(|(_, family)| {
-        family.queue_count > 0 && family.queue_flags.contains(vk::QueueFlags::COMPUTE)
-    });
-    best_queue(usable.map(|(index, family)| Family {
-        index: index as u32,
-        queues: family.queue_count,
-        timestamp_bits: family.timestamp_valid_bits,
-        draws: family.queue_flags.contains(vk::QueueFlags::GRAPHICS),
-    }))
-}
-
-/// The first compute queue family with the most timestamp bits; among these rather one with several queues that do not draw. On NVIDIA's
-/// GPUs queues that draw take turns, so that two streams take 2.2 times as long as one; those that do not work at the same time.
-fn best_queue(mut families: impl Iterator<Item = Family>) -> Option<Family> {
-    let rank = |family: &Family| (family.timestamp_bits, family.queues > 1 && !family.draws);
-    let first = families.next()?;
-    Some(families.fold(first, |best, next| {
-        if rank(&next) > rank(&best) {
-            next
-        } else {
-            best
-        }
-    }))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn queues_that_do_not_draw_are_taken_if_there_are_several() {
-        let family = |index, queues, timestamp_bits, draws| Family {
-            index,
-            queues,
-            timestamp_bits,
-            draws,
-        };
-        let best = |families: &[Family]| best_queue(families.iter().copied()).map(|f| f.index);
-        // As an H100 has them.
-        let both = [family(0, 16, 64, true), family(2, 8, 64, false)];
-        assert_eq!(best(&both), Some(2));
-        assert_eq!(best(&[both[0], family(1, 1, 64, false)]), Some(0));
-        // Times come first.
-        assert_eq!(best(&[both[0], family(1, 8, 32, false)]), Some(0));
-        assert_eq!(best(&[both[0], both[0]]), Some(0));
-        assert_eq!(best(&[]), None);
-    }
 
     const FINE: Needs = Needs {
         api_version: vk::API_VERSION_1_2,

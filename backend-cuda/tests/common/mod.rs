@@ -3,6 +3,7 @@
 
 pub mod streams;
 
+use std::time::Duration;
 use warpheap_api::abi::ArgBlock;
 use warpheap_api::host::{
     Arg, Device, DeviceError, DeviceVec, IntoArg, KernelImage, LaunchConfig, Module, Prepared,
@@ -15,6 +16,22 @@ pub const IMAGE: KernelImage = KernelImage {
     ptx: Some(include_str!("kernels.ptx")),
     spirv: None,
 };
+
+/// The first GPU, which works and gives up on launches after 0.2 s, and its kernels.
+pub fn open_impatient() -> Option<(Device, Module)> {
+    let device = open(&CudaConfig {
+        timeout: Duration::from_millis(200),
+        ..CudaConfig::default()
+    })?;
+    check_that_it_works(&device);
+    let module = device.load(&IMAGE).unwrap();
+    Some((device, module))
+}
+
+/// A launch of one lane that takes so long.
+pub fn sleep(module: &Module, ms: u32) -> Prepared {
+    launch(module, "sleep_l1", 1, 1, vec![ms.into_arg()])
+}
 
 /// Opens the first GPU. Where there is none the error must say what to do, and the test ends: with a
 /// failure if `WARPHEAP_REQUIRE_CUDA=1` asks for a GPU.
