@@ -45,18 +45,6 @@ pub(crate) fn describe(code: i32) -> Option<(String, String)> {
     Some((ask(sys::cuGetErrorName)?, ask(sys::cuGetErrorString)?))
 }
 
-/// The context that is current on this thread, if the driver answers.
-pub(crate) fn current() -> Option<sys::CUcontext> {
-    type Typed = unsafe extern "C" fn(*mut sys::CUcontext) -> CUresult;
-    type Plain = unsafe extern "C" fn(*mut sys::CUcontext) -> c_int;
-    // SAFETY: CUresult is a C enum of the size of an int, so both types are called alike.
-    let get = unsafe { transmute::<Typed, Plain>(sys::cuCtxGetCurrent) };
-    let mut context = null_mut();
-    // SAFETY: it writes one handle.
-    let status = unsafe { get(&mut context) };
-    (status == 0).then_some(context)
-}
-
 /// Compiles PTX for the current context and throws the result away: for the compiler's messages and
 /// the true code, after [`cust::module::Module`] refused the text.
 pub(crate) fn compiler_messages(ptx: &CStr) -> (Status, String) {

@@ -1,6 +1,5 @@
 //! The context and stream of an opened GPU, waiting for them, and what is left after a fault.
 
-use crate::driver;
 use crate::status::Status;
 use cust::context::{Context, CurrentContext};
 use cust::event::{Event, EventStatus};
@@ -70,10 +69,6 @@ impl Session {
 
     /// Makes the context current on this thread.
     pub(crate) fn make_current(&self) -> Result<(), Status> {
-        // To ask is cheaper than to set, and nearly always enough.
-        if driver::current() == Some(self.context.as_raw()) {
-            return Ok(());
-        }
         Ok(CurrentContext::set_current(&self.context)?)
     }
 
