@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | `backend` | what a backend implements, and what it is told to launch |
-//! | `error`, `panic` | what can go wrong |
+//! | `error`, `failure`, `panic` | what can go wrong |
 //! | `device` | an opened device, the handle that everything else is made from |
 //! | `buffer` | raw device memory with an owner |
 //! | `vec`, `boxed` | typed device memory: [`DeviceVec`], [`DeviceBox`] |
@@ -24,6 +24,7 @@ mod check;
 mod device;
 mod error;
 mod event;
+mod failure;
 mod generation;
 mod launch;
 mod module;
@@ -45,8 +46,9 @@ pub use backend::{
 pub use boxed::DeviceBox;
 pub use buffer::RawBuffer;
 pub use device::Device;
-pub use error::{DeviceError, KernelFailure, PlanError};
+pub use error::{DeviceError, PlanError};
 pub use event::Event;
+pub use failure::{Cause, KernelFailure};
 pub use launch::{
     Arg, Args, HeapArg, IntoArg, Launch, LaunchConfig, LaunchReport, Prepared, SliceArg,
 };
