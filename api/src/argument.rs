@@ -19,14 +19,18 @@ pub trait Argument: Copy {
     const WORDS: usize;
 
     /// Rebuilds the value from the block, beginning at word `at`.
-    fn from_args(args: &ArgBlock, at: usize) -> Self;
+    ///
+    /// # Safety
+    /// The words are those of a value that the host passed.
+    unsafe fn from_args(args: &ArgBlock, at: usize) -> Self;
 }
 
-impl<T: HeapData> Argument for T {
+impl<T: HeapData + Copy> Argument for T {
     const WORDS: usize = <T as HeapData>::WORDS as usize;
     #[inline(always)]
-    fn from_args(args: &ArgBlock, at: usize) -> Self {
-        <T as HeapData>::from_args(args, at)
+    unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { <T as HeapData>::from_args(args, at) }
     }
 }
 
@@ -35,7 +39,7 @@ macro_rules! narrow {
         impl Argument for $type {
             const WORDS: usize = 1;
             #[inline(always)]
-            fn from_args(args: &ArgBlock, at: usize) -> Self {
+            unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
                 args.words[at] as $type
             }
         }
@@ -47,7 +51,7 @@ narrow!(u8, u16, i8, i16);
 impl Argument for bool {
     const WORDS: usize = 1;
     #[inline(always)]
-    fn from_args(args: &ArgBlock, at: usize) -> Self {
+    unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
         args.words[at] != 0
     }
 }
@@ -56,12 +60,12 @@ impl Argument for usize {
     const WORDS: usize = 2;
     #[cfg(target_pointer_width = "32")]
     #[inline(always)]
-    fn from_args(args: &ArgBlock, at: usize) -> Self {
+    unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
         args.words[at] as usize
     }
     #[cfg(target_pointer_width = "64")]
     #[inline(always)]
-    fn from_args(args: &ArgBlock, at: usize) -> Self {
+    unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
         args.words[at] as usize | (args.words[at + 1] as usize) << 32
     }
 }
@@ -76,7 +80,7 @@ mod wide {
             impl Argument for $type {
                 const WORDS: usize = 2;
                 #[inline(always)]
-                fn from_args(args: &ArgBlock, at: usize) -> Self {
+                unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
                     $from(args.words[at] as u64 | (args.words[at + 1] as u64) << 32)
                 }
             }

@@ -97,9 +97,7 @@ impl<T: HeapData> PerLane<'_, T> {
     /// Takes the element out and leaves another one.
     #[inline(always)]
     pub fn replace(&mut self, index: LaneIndex<'_>, value: T) -> T {
-        let old = self[index];
-        self[index] = value;
-        old
+        core::mem::replace(&mut self[index], value)
     }
 }
 
@@ -108,7 +106,7 @@ impl<T> Index<LaneIndex<'_>> for PerLane<'_, T> {
     #[inline(always)]
     fn index(&self, index: LaneIndex<'_>) -> &T {
         // SAFETY: the elements are valid, and no other lane has an index of this one.
-        unsafe { &*(&raw const (*self.elements)[index.index as usize]) }
+        unsafe { &((*self.elements)[index.index as usize]) }
     }
 }
 
@@ -116,7 +114,7 @@ impl<T> IndexMut<LaneIndex<'_>> for PerLane<'_, T> {
     #[inline(always)]
     fn index_mut(&mut self, index: LaneIndex<'_>) -> &mut T {
         // SAFETY: the elements are valid, and no other lane has an index of this one.
-        unsafe { &mut *(&raw mut (*self.elements)[index.index as usize]) }
+        unsafe { &mut ((*self.elements)[index.index as usize]) }
     }
 }
 
@@ -171,7 +169,7 @@ impl<'a, T: HeapData> Scatter<'a, T> {
     #[inline(always)]
     pub unsafe fn write(self, index: u32, value: T) {
         // SAFETY: the elements are valid; the rest is the caller's promise.
-        unsafe { *(&raw mut (*self.elements)[index as usize]) = value };
+        unsafe { (*self.elements)[index as usize] = value };
     }
 
     /// An element, for the expansion of `#[kernel]`.
@@ -182,16 +180,17 @@ impl<'a, T: HeapData> Scatter<'a, T> {
     #[inline(always)]
     pub unsafe fn at(self, index: u32) -> &'a mut T {
         // SAFETY: the elements are valid; the rest is the caller's promise.
-        unsafe { &mut *(&raw mut (*self.elements)[index as usize]) }
+        unsafe { &mut ((*self.elements)[index as usize]) }
     }
 
     /// Reads an element. An index beyond the last is a mistake as with slices.
     ///
     /// # Safety
-    /// No other lane writes this element in the launch, unless something orders the two.
+    /// No other lane writes this element in the launch, unless something orders the two. A container that is read is
+    /// written back, or only looked at.
     #[inline(always)]
     pub unsafe fn read(self, index: u32) -> T {
         // SAFETY: the elements are valid; the rest is the caller's promise.
-        unsafe { *(&raw const (*self.elements)[index as usize]) }
+        unsafe { core::ptr::read(&raw const (*self.elements)[index as usize]) }
     }
 }

@@ -142,7 +142,7 @@ pub trait IntoArg {
     fn into_arg(self) -> Arg;
 }
 
-impl<T: HeapData> IntoArg for T {
+impl<T: HeapData + Copy> IntoArg for T {
     fn into_arg(self) -> Arg {
         Arg::Words(super::vec::words_of(core::slice::from_ref(&self)).to_vec())
     }

@@ -6,7 +6,7 @@
 //! | `error`, `failure`, `panic` | what can go wrong |
 //! | `device` | an opened device, the handle that everything else is made from |
 //! | `buffer` | raw device memory with an owner |
-//! | `vec`, `boxed` | typed device memory: [`DeviceVec`], [`DeviceBox`] |
+//! | `vec`, `plain`, `boxed` | typed device memory: [`DeviceVec`], what is done with plain data in it, [`DeviceBox`] |
 //! | `plan`, `pool` | how a heap is laid out, and a heap on a device: [`Pool`] |
 //! | `stats` | what a heap holds at one moment |
 //! | `module` | the kernels of a device crate, embedded and on a device |
@@ -30,6 +30,7 @@ mod launch;
 mod module;
 mod order;
 mod panic;
+mod plain;
 mod plan;
 mod pool;
 mod queue;

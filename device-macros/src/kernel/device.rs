@@ -109,7 +109,7 @@ fn addressed_body(
             }
             Kind::PerLane(ty) => attached(rt, "PerLane", &elements(&quote!(#ty), &at)),
             Kind::Scatter(ty) => attached(rt, "Scatter", &elements(&quote!(#ty), &at)),
-            Kind::Scalar(ty) => quote!(<#ty as #rt::api::Argument>::from_args(args, #at)),
+            Kind::Scalar(ty) => scalar(rt, ty, &at),
         });
     }
     let call = run(kernel, entry, rt, &own, &arguments);
@@ -120,6 +120,12 @@ fn addressed_body(
         let report = unsafe { #rt::arch::report(args) };
         #call
     }
+}
+
+/// A parameter by value.
+fn scalar(rt: &TokenStream, ty: &syn::Type, at: &Ident) -> TokenStream {
+    // SAFETY: the host made the arguments to match the parameters.
+    quote!(unsafe { <#ty as #rt::api::Argument>::from_args(args, #at) })
 }
 
 /// A parameter `PerLane<T>` or `Scatter<T>` of these elements.
@@ -310,7 +316,7 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
                 quote!(#ty)
             }
             Kind::Scalar(ty) => {
-                arguments.push(quote!(<#ty as #rt::api::Argument>::from_args(args, #at)));
+                arguments.push(scalar(rt, ty, &at));
                 continue;
             }
         };

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Error, Ident, LitInt, Result, Token, Type, bracketed};
+use syn::{Error, Ident, LitInt, Result, Token, Type, bracketed, parenthesized};
 
 /// The arguments of the attribute.
 #[derive(Default)]
@@ -14,6 +14,8 @@ pub struct Options {
     pub named: Vec<(Ident, Allocators)>,
     /// Most registers of a lane on CUDA.
     pub registers: Option<Registers>,
+    /// `unsafe(slices)`: that no two lanes access one element of a `&mut [T]` of which one writes.
+    pub slices: bool,
 }
 
 /// For which allocators a type parameter stands.
@@ -35,6 +37,14 @@ impl Parse for Options {
     fn parse(input: ParseStream) -> Result<Self> {
         let mut options = Options::default();
         while !input.is_empty() {
+            if input.peek(Token![unsafe]) {
+                promise(input)?;
+                options.slices = true;
+                if !input.is_empty() {
+                    input.parse::<Token![,]>()?;
+                }
+                continue;
+            }
             let key: Ident = input.parse()?;
             input.parse::<Token![=]>().map_err(|_| unknown(&key))?;
             if key == "allocators" && options.allocators.is_none() {
@@ -54,6 +64,21 @@ impl Parse for Options {
     }
 }
 
+/// `unsafe(slices)`.
+fn promise(input: ParseStream) -> Result<()> {
+    input.parse::<Token![unsafe]>()?;
+    let what;
+    parenthesized!(what in input);
+    let word: Ident = what.parse()?;
+    if word == "slices" && what.is_empty() {
+        return Ok(());
+    }
+    Err(Error::new_spanned(
+        word,
+        "what a kernel promises is `unsafe(slices)`",
+    ))
+}
+
 /// Whether a key names a type parameter: these begin with a capital letter.
 fn is_parameter(key: &Ident) -> bool {
     key.to_string().starts_with(char::is_uppercase)
@@ -63,8 +88,8 @@ fn unknown(key: &Ident) -> Error {
     Error::new_spanned(
         key,
         "unknown setting, or given twice: `allocators = all`, `allocators = Counted<all>`, \
-         `allocators = [A, B]` and `max_registers = 32` is what there is, and for several heaps `A = all, B = [Bump]` \
-         by the names of the type parameters",
+         `allocators = [A, B]`, `max_registers = 32` and `unsafe(slices)` is what there is, and for several heaps \
+         `A = all, B = [Bump]` by the names of the type parameters",
     )
 }
 

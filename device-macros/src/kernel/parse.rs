@@ -70,6 +70,25 @@ impl Kernel {
                  through another",
             ));
         }
+        let shared = |kind: &Kind| matches!(kind, Kind::Slice { mutable: true, .. });
+        let slice = parameters.iter().position(|p| shared(&p.kind));
+        match slice.map(|at| &signature.inputs[at]) {
+            Some(slice) if !options.slices && signature.unsafety.is_none() => {
+                return Err(Error::new_spanned(
+                    slice,
+                    "every lane has the same `&mut [T]`, and two that write one element race: take the lane's own element, \
+                     `&mut T`, or `PerLane<T>`, or `Scatter<T>`; or promise that no two lanes access an element that one \
+                     of them writes, #[kernel(unsafe(slices))]",
+                ));
+            }
+            None if options.slices => {
+                return Err(Error::new_spanned(
+                    &signature.ident,
+                    "this kernel takes no `&mut [T]`, so `unsafe(slices)` promises nothing",
+                ));
+            }
+            _ => {}
+        }
         if let ReturnType::Type(_, result) = &signature.output
             && matches!(**result, Type::Never(_))
         {
@@ -114,7 +133,9 @@ impl Kernel {
             chosen = chosen
                 .iter()
                 .flat_map(|before| {
-                    let with = |choice: &Choice| [before.as_slice(), &[choice.clone()]].concat();
+                    let with = |choice: &Choice| {
+                        [before.as_slice(), std::slice::from_ref(choice)].concat()
+                    };
                     choices.iter().map(with).collect::<Vec<_>>()
                 })
                 .collect();

@@ -9,7 +9,7 @@ impl Kernels {
     }
 }
 
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn k(out: &mut [u32], name: char) {
     out[0] = name as u32;
 }

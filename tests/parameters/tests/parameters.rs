@@ -35,7 +35,7 @@ impl<'a> World<'a> {
         }
     }
 
-    fn vec<T: HeapData>(&self, elements: &[T]) -> DeviceVec<T> {
+    fn vec<T: HeapData + Copy>(&self, elements: &[T]) -> DeviceVec<T> {
         DeviceVec::from_slice(&self.site.device, elements).expect("a vector")
     }
 

@@ -70,7 +70,8 @@ pub fn doubled(mut values: PerLane<u32>, mut sums: PerLane<u32>) {
         own = values.replace(i, 0) * 2;
         values[i] += own;
     }
-    let first = arch::block_broadcast(own, 0);
+    // SAFETY: all lanes are here.
+    let first = unsafe { arch::block_broadcast(own, 0) };
     if let Some(i) = sums.lane_index() {
         sums[i] = first;
     }
