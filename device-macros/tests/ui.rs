@@ -12,5 +12,6 @@ fn wrong_use_is_explained() {
     cases.compile_fail("tests/ui/kernel_*.rs");
     cases.compile_fail("tests/ui/launch_*.rs");
     cases.compile_fail("tests/ui/params_*.rs");
+    cases.compile_fail("tests/ui/safe_*.rs");
     cases.compile_fail("tests/ui/heap_data_*.rs");
 }

@@ -37,10 +37,7 @@ pub fn plain(pairs: &[Pair], out: &mut [Wrapped], counts: &[AtomicWord], add: f3
 pub fn listed<A: DeviceAlloc>(heap: Heap<A>, out: &mut [HeapVec<u32>]) -> Result<(), AllocError> {
     let i = thread::index() as usize;
     if i < out.len() {
-        let mut list = out[i];
-        let result = list.push(heap, 1);
-        out[i] = list;
-        return result;
+        return out[i].push(heap, 1);
     }
     Ok(())
 }
