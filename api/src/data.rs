@@ -20,6 +20,10 @@ pub unsafe trait HeapData: Sized + 'static {
     /// Size in 32-bit words.
     const WORDS: u32;
 
+    /// Whether values are containers, whose safe methods reach memory of one heap. Of which heap those in a vector
+    /// are is remembered on the host, and no launch takes them with another one.
+    const OF_HEAP: bool = false;
+
     /// Reads a value from `memory`, beginning at index `word`.
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self;
 
@@ -121,6 +125,7 @@ unsafe impl<T: 'static> HeapData for DevicePtr<[T]> {
 // SAFETY: an array of data without padding has none itself.
 unsafe impl<T: HeapData + Copy, const N: usize> HeapData for [T; N] {
     const WORDS: u32 = T::WORDS * N as u32;
+    const OF_HEAP: bool = T::OF_HEAP;
     #[inline(always)]
     #[track_caller]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {

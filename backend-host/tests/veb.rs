@@ -103,7 +103,8 @@ fn run(device: &Device, kernel: unsafe fn(&ArgBlock), full: bool) -> (Vec<u32>, 
     let buffer = &pool.raw().buffer;
     let bytes = BASE as u64 * 4;
     let words = VebTree::words(UNIVERSE) as u64;
-    buffer.fill(bytes, words, 0).expect("it is there");
+    // SAFETY: nobody else has this memory.
+    unsafe { buffer.fill(bytes, words, 0) }.expect("it is there");
     let set = |x: u32| {
         for level in 0..tree().levels() {
             let i = x >> (5 * level);
@@ -111,7 +112,8 @@ fn run(device: &Device, kernel: unsafe fn(&ArgBlock), full: bool) -> (Vec<u32>, 
             let mut word = [0; 4];
             buffer.read(place, &mut word).expect("it is there");
             let word = u32::from_ne_bytes(word) | 1 << (i % 32);
-            buffer.fill(place, 1, word).expect("it is there");
+            // SAFETY: nobody else has this memory.
+            unsafe { buffer.fill(place, 1, word) }.expect("it is there");
         }
     };
     if full {

@@ -59,6 +59,7 @@ pub fn expand(input: DeriveInput) -> Result<TokenStream> {
                 let words = 0 #(+ <#types as #api::HeapData>::WORDS)*;
                 words
             };
+            const OF_HEAP: bool = false #(| <#types as #api::HeapData>::OF_HEAP)*;
             #[inline(always)]
             fn get<M: #api::HeapMemory>(memory: M, word: usize) -> Self {
                 #(let #values = <#types as #api::HeapData>::get(memory, word + #offsets);)*

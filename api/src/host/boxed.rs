@@ -102,7 +102,8 @@ impl<T: HeapData + Copy> DeviceBox<T> {
     /// # Errors
     /// As [`DeviceVec::from_raw_parts`].
     pub fn from_raw_parts(buffer: RawBuffer, offset: u64) -> Result<Self, DeviceError> {
-        let one = DeviceVec::from_raw_parts(buffer, offset, 1)?;
+        // SAFETY: the words are plain data in memory that this value has alone.
+        let one = unsafe { DeviceVec::from_raw_parts(buffer, offset, 1) }?;
         Ok(DeviceBox { one })
     }
 }

@@ -60,9 +60,13 @@ impl RawBuffer {
 
     /// Writes `data` at byte `offset`; both are whole words. Work of streams with these bytes is waited for.
     ///
+    /// # Safety
+    /// The bytes are no metadata of a heap and no live block of somebody else, and what they are used as may have these
+    /// values.
+    ///
     /// # Errors
     /// As [`Backend::write`](super::Backend::write).
-    pub fn write(&self, offset: u64, data: &[u8]) -> Result<(), DeviceError> {
+    pub unsafe fn write(&self, offset: u64, data: &[u8]) -> Result<(), DeviceError> {
         self.write_in(None, offset, data)
     }
 
@@ -104,9 +108,12 @@ impl RawBuffer {
 
     /// Sets `words` words from byte `offset` to `value`. Work of streams with these words is waited for.
     ///
+    /// # Safety
+    /// As for [`write`](Self::write).
+    ///
     /// # Errors
     /// As [`Backend::fill`](super::Backend::fill).
-    pub fn fill(&self, offset: u64, words: u64, value: u32) -> Result<(), DeviceError> {
+    pub unsafe fn fill(&self, offset: u64, words: u64, value: u32) -> Result<(), DeviceError> {
         self.fill_in(None, offset, words, value)
     }
 
@@ -129,9 +136,12 @@ impl RawBuffer {
     /// Copies `bytes` bytes from byte `offset` to byte `to_offset` of another buffer of the device; all are whole words. Work of
     /// streams with these bytes is waited for.
     ///
+    /// # Safety
+    /// As for [`write`](Self::write), of what is copied over.
+    ///
     /// # Errors
     /// [`DeviceError::OutOfRange`], also if the two ranges overlap; as [`Backend::copy`](super::Backend::copy).
-    pub fn copy(
+    pub unsafe fn copy(
         &self,
         offset: u64,
         to: &RawBuffer,

@@ -7,7 +7,7 @@ use std::string::ToString;
 
 impl Launch<'_> {
     /// Checks what the types of arguments do not tell: memory is of the kernel's device, a kernel has what it changes for itself, and
-    /// no heap was made fresh under a vector in it. Asked while the memory is held.
+    /// no heap was made fresh under a vector in it, and containers are of the launch's heap. Asked while the memory is held.
     pub(super) fn check_memory(&self, device: &Device) -> Result<(), DeviceError> {
         for (at, arg) in self.args.iter().enumerate() {
             let buffer = match arg {
@@ -49,7 +49,7 @@ impl Launch<'_> {
                 });
             }
         }
-        Ok(())
+        self.check_contents()
     }
 }
 

@@ -21,6 +21,11 @@ impl Generation {
         self.now.load(Ordering::Relaxed) != self.mine
     }
 
+    /// Whether both are of one heap and of one time between two at which it was made fresh.
+    pub(super) fn is_same(&self, other: &Generation) -> bool {
+        Arc::ptr_eq(&self.now, &other.now) && self.mine == other.mine
+    }
+
     /// Ends it: what is made from here on belongs to the next one.
     pub(super) fn end(&mut self) {
         self.mine = self.now.fetch_add(1, Ordering::Relaxed) + 1;

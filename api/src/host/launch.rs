@@ -1,6 +1,7 @@
 //! The shape of a launch, its arguments, and what is known after it.
 
-use super::generation::HeapBlock;
+use super::contents::Contents;
+use super::generation::{Generation, HeapBlock};
 use super::{
     BufferId, Cause, Device, DeviceError, HostEntry, KernelFailure, Module, ModuleId, RawBuffer,
     Stream,
@@ -93,6 +94,8 @@ pub struct SliceArg {
     pub mutable: bool,
     /// The block of a heap that it lies in, if it does, kept by the launch.
     pub(super) block: Option<Arc<HeapBlock>>,
+    /// Of which heap its elements are, if they are containers.
+    pub(super) contents: Option<Contents>,
 }
 
 /// A heap among the arguments of a launch.
@@ -104,6 +107,9 @@ pub struct HeapArg {
     pub words: u64,
     /// The allocator's parameters.
     pub params: HeapParams,
+    /// Name of the allocator.
+    pub(super) allocator: &'static str,
+    pub(super) generation: Generation,
 }
 
 /// One argument of a launch.

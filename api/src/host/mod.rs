@@ -15,12 +15,14 @@
 //! | `queue` | what the three share: a queue of the backend, and what its work needs |
 //! | `streams` | what a backend implements for it |
 //! | `order` | who uses which memory at the moment |
+//! | `contents` | of which heap the containers in a vector are |
 //! | `generation` | heaps that were made fresh, and what was in them before |
 
 mod backend;
 mod boxed;
 mod buffer;
 mod check;
+mod contents;
 mod device;
 mod error;
 mod event;

@@ -135,7 +135,7 @@ impl Module {
     /// # Errors
     /// As [`id`](Self::id) and [`Backend::bind_heap`](super::Backend::bind_heap).
     pub fn bind_heap<A: HostAlloc>(&self, pool: &Pool<A>) -> Result<(), DeviceError> {
-        let heap = pool.heap_arg();
+        let heap = pool.raw().heap_arg();
         self.device().backend().bind_heap(self.id()?, &heap)
     }
 

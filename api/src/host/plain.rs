@@ -23,7 +23,7 @@ impl<T: HeapData + Copy> DeviceVec<T> {
     pub fn filled(device: &Device, len: usize, element: T) -> Result<Self, DeviceError> {
         let vec = Self::uninit(device, len)?;
         match words_of(core::slice::from_ref(&element))[..] {
-            [word] => vec.buffer().fill(0, len as u64, word)?,
+            [word] => vec.buffer().fill_in(None, 0, len as u64, word)?,
             _ => vec.write_at(0, &vec![element; len])?,
         }
         Ok(vec)

@@ -181,15 +181,7 @@ impl<A: HostAlloc> Pool<A> {
 
     /// The pool as an argument of a kernel.
     pub fn arg(&self) -> Arg {
-        Arg::Heap(self.heap_arg())
-    }
-
-    pub(super) fn heap_arg(&self) -> HeapArg {
-        HeapArg {
-            buffer: self.raw.buffer.clone(),
-            words: self.raw.words,
-            params: self.raw.params,
-        }
+        Arg::Heap(self.raw.heap_arg())
     }
 
     /// Reads header and metadata.
@@ -266,6 +258,17 @@ impl<A: HostAlloc> Pool<A> {
 }
 
 impl RawPool {
+    /// The heap as an argument of a kernel.
+    pub fn heap_arg(&self) -> HeapArg {
+        HeapArg {
+            buffer: self.buffer.clone(),
+            words: self.words,
+            params: self.params,
+            allocator: self.allocator,
+            generation: self.generation.clone(),
+        }
+    }
+
     /// See [`Pool::malloc`].
     ///
     /// # Errors

@@ -115,7 +115,9 @@ impl Stream {
             words: demand.bytes() / 4,
             value: 0,
         };
-        self.queue.copy(&[demand], work, vec![vec.arg()])
+        self.queue.copy(&[demand], work, vec![vec.arg()])?;
+        vec.contents().forget();
+        Ok(())
     }
 
     /// Queues a copy of all elements of a vector over those of another one.

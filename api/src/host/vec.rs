@@ -1,5 +1,6 @@
 //! Typed device memory.
 
+use super::contents::Contents;
 use super::generation::HeapBlock;
 use super::order::{Access, Demand};
 use super::{Arg, Device, DeviceError, HostAlloc, Pool, RawBuffer, SliceArg};
@@ -24,6 +25,7 @@ const HEAP_ALIGN: usize = 256;
 pub struct DeviceVec<T> {
     storage: Storage,
     len: u32,
+    contents: Contents,
     elements: PhantomData<T>,
 }
 
@@ -68,6 +70,7 @@ impl<T: HeapData> DeviceVec<T> {
         Ok(DeviceVec {
             storage: Storage::Own { buffer, offset: 0 },
             len,
+            contents: Contents::default(),
             elements: PhantomData,
         })
     }
@@ -84,6 +87,7 @@ impl<T: HeapData> DeviceVec<T> {
                 layout,
             })),
             len,
+            contents: Contents::default(),
             elements: PhantomData,
         })
     }
@@ -104,7 +108,10 @@ impl<T: HeapData> DeviceVec<T> {
     /// Errors of the device.
     pub fn fill_zero(&self) -> Result<(), DeviceError> {
         let words = byte_len::<T>(self.len) / 4;
-        self.buffer().fill_in(self.block(), self.offset(), words, 0)
+        self.buffer()
+            .fill_in(self.block(), self.offset(), words, 0)?;
+        self.contents.forget();
+        Ok(())
     }
 
     /// The vector as an argument of a kernel that takes it as `&[T]`.
@@ -128,6 +135,7 @@ impl<T: HeapData> DeviceVec<T> {
                 Storage::Own { .. } => None,
                 Storage::Heap(block) => Some(block.clone()),
             },
+            contents: T::OF_HEAP.then(|| self.contents.clone()),
         })
     }
 
@@ -163,9 +171,16 @@ impl<T: HeapData> DeviceVec<T> {
 
     /// A vector of `len` elements at byte `offset` of `buffer`.
     ///
+    /// # Safety
+    /// The memory is no part of a heap but a block that this vector has alone, and holds elements of this type.
+    ///
     /// # Errors
     /// [`DeviceError::OutOfRange`] if they do not fit, or `offset` is not a multiple of 256.
-    pub fn from_raw_parts(buffer: RawBuffer, offset: u64, len: u32) -> Result<Self, DeviceError> {
+    pub unsafe fn from_raw_parts(
+        buffer: RawBuffer,
+        offset: u64,
+        len: u32,
+    ) -> Result<Self, DeviceError> {
         let end = offset.saturating_add(byte_len::<T>(len));
         if end > buffer.bytes() || offset % HEAP_ALIGN as u64 != 0 {
             return Err(DeviceError::OutOfRange {
@@ -177,6 +192,7 @@ impl<T: HeapData> DeviceVec<T> {
         Ok(DeviceVec {
             storage: Storage::Own { buffer, offset },
             len,
+            contents: Contents::default(),
             elements: PhantomData,
         })
     }
@@ -194,6 +210,11 @@ impl<T: HeapData> DeviceVec<T> {
             Storage::Own { .. } => None,
             Storage::Heap(block) => Some(block),
         }
+    }
+
+    /// Of which heap its containers are.
+    pub(super) fn contents(&self) -> &Contents {
+        &self.contents
     }
 
     /// What is about to be done with all of it.

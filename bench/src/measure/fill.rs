@@ -121,7 +121,8 @@ fn capacity<A: Measured>(bench: &mut Bench<'_, A>, mix: Mix) -> Result<u32, Devi
     let mut spent = Duration::ZERO;
     while beyond - fits > (most / CAPACITY_STEPS).max(1) && spent < SEARCH {
         let requests = fits + (beyond - fits) / 2;
-        let blocks = DeviceVec::from_raw_parts(handles.clone(), 0, requests)?;
+        // SAFETY: nobody else has this memory.
+        let blocks = unsafe { DeviceVec::from_raw_parts(handles.clone(), 0, requests) }?;
         bench.pool.reset()?;
         let malloc = kernels.malloc_mixed_launch(bench.pool, Lab::shape(requests), &blocks, mix);
         let reports = device.run_all(std::slice::from_ref(&malloc))?;

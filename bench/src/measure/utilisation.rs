@@ -49,7 +49,8 @@ pub(super) fn measure<A: Measured>(
     bench.pool.reset()?;
     for (name, size) in [(Metric::UTILISATION, size), (Metric::REUSED, then)] {
         let filled = fill(&bench, size)?;
-        let all = DeviceVec::from_raw_parts(filled.handles.clone(), 0, filled.lanes)?;
+        // SAFETY: nobody else has this memory.
+        let all = unsafe { DeviceVec::from_raw_parts(filled.handles.clone(), 0, filled.lanes) }?;
         let mut wrong = contents::check(bench.lab, bench.pool, &all, Mix::one(size), 0)?;
         // Lanes without a block are what ends this.
         wrong.missing = 0;
@@ -162,6 +163,7 @@ fn empty<A: Measured>(
 impl Filled {
     /// The handles of the launch whose first lane has this number.
     fn window_at(&self, first: u32) -> Result<Blocks, DeviceError> {
-        Blocks::from_raw_parts(self.handles.clone(), u64::from(first) * 4, self.window)
+        // SAFETY: nobody else has this memory.
+        unsafe { Blocks::from_raw_parts(self.handles.clone(), u64::from(first) * 4, self.window) }
     }
 }

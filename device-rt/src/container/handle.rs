@@ -7,6 +7,7 @@ macro_rules! word_handle {
         // made by this type).
         unsafe impl<T: HeapData + Copy> HeapData for $handle<T> {
             const WORDS: u32 = 1;
+            const OF_HEAP: bool = true;
             #[inline(always)]
             fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
                 Self::$from(memory.read(word))

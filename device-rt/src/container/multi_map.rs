@@ -35,6 +35,7 @@ impl<K, T> Copy for HeapMultiMap<K, T> {}
 // SAFETY: as Trie, which it consists of.
 unsafe impl<K: HeapData + Copy, T: HeapData + Copy> HeapData for HeapMultiMap<K, T> {
     const WORDS: u32 = Trie::WORDS;
+    const OF_HEAP: bool = true;
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
         Self::of(Trie::get(memory, word))

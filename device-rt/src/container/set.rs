@@ -28,6 +28,7 @@ impl<K> Copy for HeapHashSet<K> {}
 // SAFETY: as Trie, which it consists of.
 unsafe impl<K: HeapData + Copy> HeapData for HeapHashSet<K> {
     const WORDS: u32 = Trie::WORDS;
+    const OF_HEAP: bool = true;
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
         Self::of(Trie::get(memory, word))

@@ -24,6 +24,7 @@ pub struct HeapString {
 // were not made by this type).
 unsafe impl HeapData for HeapString {
     const WORDS: u32 = 4;
+    const OF_HEAP: bool = true;
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
         HeapString {

@@ -34,6 +34,7 @@ pub struct HeapVec<T> {
 // vectors that were not made by this type).
 unsafe impl<T: HeapData> HeapData for HeapVec<T> {
     const WORDS: u32 = 3;
+    const OF_HEAP: bool = true;
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
         HeapVec {

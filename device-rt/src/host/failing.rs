@@ -17,7 +17,8 @@ impl<A: HostAlloc<Memory = Words>> Failing<A> {
     /// Errors of the device.
     pub fn refuse(pool: &Pool<Self>, n: u32) -> Result<(), DeviceError> {
         let at = header::WORD_REFUSE as u64 * 4;
-        pool.raw().buffer.write(at, &n.to_ne_bytes())
+        // SAFETY: a heap's own counters and settings, which its allocator reads so.
+        unsafe { pool.raw().buffer.write(at, &n.to_ne_bytes()) }
     }
 }
 

@@ -74,7 +74,8 @@ impl<const KIND: u32> PageWalk<KIND> {
             .flat_map(|page| page.to_ne_bytes())
             .collect();
         let place = params[PARAM_HINTS] as u64 * 4;
-        pool.raw().buffer.write(place, &bytes)
+        // SAFETY: a heap's own counters and settings, which its allocator reads so.
+        unsafe { pool.raw().buffer.write(place, &bytes) }
     }
 
     /// Marks exactly the pages whose bits are set as taken, for measurements that begin with a given share of
@@ -99,7 +100,8 @@ impl<const KIND: u32> PageWalk<KIND> {
             }
         }
         let place = params[PARAM_MAP] as u64 * 4;
-        pool.raw().buffer.write(place, &words)
+        // SAFETY: a heap's own counters and settings, which its allocator reads so.
+        unsafe { pool.raw().buffer.write(place, &words) }
     }
 
     /// Number of pages of a heap.

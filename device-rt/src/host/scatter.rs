@@ -245,8 +245,11 @@ impl ScatterAlloc {
         let cursor = u32::from_ne_bytes(word);
         let blocks = (cursor >> 16).saturating_add(more).min(all);
         let words = (CURSORS * CURSOR_STRIDE) as u64;
-        raw.buffer
-            .fill(place, words, cursor & 0xffff | blocks << 16)?;
+        // SAFETY: a heap's own counters and settings, which its allocator reads so.
+        unsafe {
+            raw.buffer
+                .fill(place, words, cursor & 0xffff | blocks << 16)
+        }?;
         Ok(blocks)
     }
 }

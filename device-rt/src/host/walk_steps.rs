@@ -47,7 +47,8 @@ impl WalkSteps {
     /// Errors of the device.
     pub fn clear<A: CountsSteps>(pool: &Pool<A>) -> Result<(), DeviceError> {
         let words = (STRIPES * STRIPE_WORDS) as u64;
-        pool.raw().buffer.fill(STEPS_WORD as u64 * 4, words, 0)
+        // SAFETY: a heap's own counters and settings, which its allocator reads so.
+        unsafe { pool.raw().buffer.fill(STEPS_WORD as u64 * 4, words, 0) }
     }
 
     /// TAS (§III-B): steps of a request, on average.

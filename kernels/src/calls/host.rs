@@ -5,7 +5,7 @@ use crate::Kernels;
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 use warpheap_rt::api::host::{
-    Arg, Cause, Device, DeviceError, DeviceVec, HeapArg, HeapCalls, HostAlloc, HostEntry, IntoArg,
+    Arg, Cause, Device, DeviceError, DeviceVec, HeapCalls, HostAlloc, HostEntry, IntoArg,
     LaunchConfig, Prepared, RawPool,
 };
 use warpheap_rt::api::{DevicePtr, Layout};
@@ -118,11 +118,7 @@ impl Calls {
         let size = layout.size() as u64;
         // An alignment beyond 32 bits becomes 0, which no allocator serves either.
         let align = u32::try_from(layout.align()).unwrap_or(0);
-        let heap = Arg::Heap(HeapArg {
-            buffer: pool.buffer.clone(),
-            words: pool.words,
-            params: pool.params,
-        });
+        let heap = Arg::Heap(pool.heap_arg());
         let args = vec![
             heap,
             first,

@@ -200,7 +200,8 @@ fn broken(site: &Site, pool: &Pool<RandomWalkMalloc>) {
     let vector = DeviceHeapVec::from_slice_in(pool, &elements(3)).expect("a vector");
     let at = vector.ptr().byte_offset();
     let whole = [0, u32::MAX, u32::MAX].map(u32::to_ne_bytes).concat();
-    pool.raw().buffer.write(at, &whole).expect("writes");
+    // SAFETY: nobody else has this memory.
+    unsafe { pool.raw().buffer.write(at, &whole) }.expect("writes");
     assert!(vector.to_vec().is_err());
     // Not freed: the block in place of the vector's own would be somebody else's.
     std::mem::forget(vector);
@@ -210,7 +211,8 @@ fn broken(site: &Site, pool: &Pool<RandomWalkMalloc>) {
     let ring = [list.ptr().granule() + 1, 4, 0, 0]
         .map(u32::to_ne_bytes)
         .concat();
-    pool.raw().buffer.write(at, &ring).expect("writes");
+    // SAFETY: nobody else has this memory.
+    unsafe { pool.raw().buffer.write(at, &ring) }.expect("writes");
     assert!(list.to_vec().is_err());
     drop(list);
     let _ = site;

@@ -233,6 +233,50 @@ fn several_heaps(site: &Site) {
     );
 }
 
+/// A vector of containers is of the heap that they were made in, as it was then.
+fn other_heaps(site: &Site) {
+    let mut world = World::new(site);
+    let other: Pool<RandomWalkMalloc> = site.heap(2 << 20);
+    let config = config(30);
+    let refused = |world: &World, pool: &Pool<RandomWalkMalloc>, lists: &mut Lists| {
+        let mut sums = world.zeroed(30);
+        match world.kernels.add_up(pool, config, lists, &mut sums) {
+            Err(error @ DeviceError::BadLaunch { .. }) => error.to_string(),
+            answer => panic!("{answer:?}"),
+        }
+    };
+    let mut lists = world.lists(&[3; 30]);
+    let text = refused(&world, &other, &mut lists);
+    assert!(
+        text.contains("its argument 2 has containers of another heap"),
+        "{text}"
+    );
+    // Nothing was lost: they are still there, in their own heap.
+    let mut sums = world.zeroed(30);
+    let added = world
+        .kernels
+        .add_up(&world.pool, config, &mut lists, &mut sums);
+    added.expect("added up");
+    assert_eq!(sums.to_vec().unwrap(), [18; 30]);
+    assert_empty(&world.pool);
+    // They were freed, which only the program knows.
+    refused(&world, &other, &mut lists);
+    lists.fill_zero().expect("zeros");
+    let added = world.kernels.add_up(&other, config, &mut lists, &mut sums);
+    added.expect("empty lists");
+    let mut lists = world.lists(&[4; 30]);
+    world.pool.reset().expect("made fresh");
+    let text = refused(&world, &world.pool, &mut lists);
+    assert!(text.contains("made fresh since"), "{text}");
+    assert_empty(&world.pool);
+    lists.fill_zero().expect("zeros");
+    let added = world
+        .kernels
+        .add_up(&world.pool, config, &mut lists, &mut sums);
+    added.expect("empty lists");
+    drop(other);
+}
+
 /// Values that are no whole words.
 fn scalars(site: &Site) {
     let world = World::new(site);
@@ -268,6 +312,7 @@ fn all(site: &Site) {
     per_lane(site);
     scatter(site);
     several_heaps(site);
+    other_heaps(site);
     scalars(site);
 }
 

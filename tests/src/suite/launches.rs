@@ -138,11 +138,13 @@ pub fn same_memory_twice(site: &Site) {
     let vec = DeviceVec::<u32>::zeroed(&site.device, 1024).expect("a vector");
     let (buffer, _, _) = vec.into_raw_parts();
     let outers = |offset, len| {
-        let part = DeviceVec::from_raw_parts(buffer.clone(), offset, len);
+        // SAFETY: nobody else has this memory.
+        let part = unsafe { DeviceVec::from_raw_parts(buffer.clone(), offset, len) };
         part.expect("it lies inside")
     };
     let sums = |offset, len| {
-        let part = DeviceVec::<u32>::from_raw_parts(buffer.clone(), offset, len);
+        // SAFETY: nobody else has this memory.
+        let part = unsafe { DeviceVec::<u32>::from_raw_parts(buffer.clone(), offset, len) };
         part.expect("it lies inside")
     };
     let one = LaunchConfig::for_num_elems(1);

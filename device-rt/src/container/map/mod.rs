@@ -67,6 +67,7 @@ impl<K, V> Copy for HeapHashMap<K, V> {}
 // SAFETY: as Trie, which it consists of.
 unsafe impl<K: HeapData + Copy, V: HeapData + Copy> HeapData for HeapHashMap<K, V> {
     const WORDS: u32 = Trie::WORDS;
+    const OF_HEAP: bool = true;
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
         Self::of(Trie::get(memory, word))

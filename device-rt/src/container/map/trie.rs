@@ -36,6 +36,7 @@ pub struct Trie {
 // SAFETY: two words, repr(C), no padding, every bit pattern allowed.
 unsafe impl HeapData for Trie {
     const WORDS: u32 = 2;
+    const OF_HEAP: bool = true;
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
         Trie {

@@ -71,7 +71,8 @@ impl Memory {
         let bytes = unsafe {
             std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values))
         };
-        self.pool.buffer.write(word as u64 * 4, bytes)
+        // SAFETY: a heap's own counters and settings, which its allocator reads so.
+        unsafe { self.pool.buffer.write(word as u64 * 4, bytes) }
     }
 
     /// Allocates a block; its handle.

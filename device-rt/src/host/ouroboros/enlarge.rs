@@ -46,7 +46,8 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         while at < end {
             let part = &mut part[..(end - at).min(4 << 20) as usize];
             from.read(at, part)?;
-            to.write(at, part)?;
+            // SAFETY: a heap's own counters and settings, which its allocator reads so.
+            unsafe { to.write(at, part) }?;
             at += part.len() as u64;
         }
         // The chunks that are new are free.
@@ -60,16 +61,19 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         if before % 32 != 0 {
             let at = bits + before as u64 / 32;
             let kept = word(at)? & !(u32::MAX << (before % 32));
-            to.fill(at * 4, 1, kept)?;
+            // SAFETY: a heap's own counters and settings, which its allocator reads so.
+            unsafe { to.fill(at * 4, 1, kept) }?;
         }
         let last = bits + chunks as u64 / 32;
         if chunks % 32 != 0 {
             let kept = word(last)? | u32::MAX << (chunks % 32);
-            to.fill(last * 4, 1, kept)?;
+            // SAFETY: a heap's own counters and settings, which its allocator reads so.
+            unsafe { to.fill(last * 4, 1, kept) }?;
         }
         let free = Geometry::new(plan.params).head(geometry.classes(), HEAD_FREE) as u64;
         let now = word(free)?.wrapping_add(chunks - before);
-        to.fill(free * 4, 1, now)?;
+        // SAFETY: a heap's own counters and settings, which its allocator reads so.
+        unsafe { to.fill(free * 4, 1, now) }?;
         Ok(new)
     }
 }

@@ -5,8 +5,8 @@ use crate::Kernels;
 use std::fmt;
 use std::marker::PhantomData;
 use warpheap_rt::api::host::{
-    Arg, BackendKind, DeviceError, DeviceVec, HeapArg, HostAlloc, HostEntry, IntoArg, LaunchConfig,
-    Pool, Prepared, RawPool,
+    Arg, BackendKind, DeviceError, DeviceVec, HostAlloc, HostEntry, IntoArg, LaunchConfig, Pool,
+    Prepared, RawPool,
 };
 use warpheap_rt::container::map::{NODE_SLOTS, Trie};
 use warpheap_rt::device::*;
@@ -49,7 +49,8 @@ impl<A: MapAlloc> OwnedTrie<A> {
             allocator: PhantomData,
         };
         let words = layout.size() as u64 / 4;
-        this.pool.buffer.fill(root.byte_offset(), words, 0)?;
+        // SAFETY: nobody else has this memory.
+        unsafe { this.pool.buffer.fill(root.byte_offset(), words, 0) }?;
         Ok(this)
     }
 
@@ -170,11 +171,7 @@ impl<A: MapAlloc> OwnedTrie<A> {
         lanes: u32,
         args: Vec<Arg>,
     ) -> Result<(), DeviceError> {
-        let heap = Arg::Heap(HeapArg {
-            buffer: self.pool.buffer.clone(),
-            words: self.pool.words,
-            params: self.pool.params,
-        });
+        let heap = Arg::Heap(self.pool.heap_arg());
         let mut all = vec![heap, self.trie.into_arg()];
         all.extend(args);
         let module = self.kernels.module(entry.2).clone();
