@@ -1,0 +1,72 @@
+//! Blocks as pointers.
+
+use crate::{DeviceAlloc, DevicePtr, Heap, Layout, Words};
+use core::ptr::null_mut;
+use warpheap_rt::arch;
+use warpheap_rt::global::insist;
+
+/// Blocks of a [`Heap`] as pointers: for kernels that give memory to code which knows nothing of handles. Both name the same
+/// blocks, and one that was got as a handle can be freed by its pointer.
+///
+/// A request that other lanes were in the way of is made again a few times; what a handle's caller would be told as
+/// [`AllocError::Contended`](crate::AllocError::Contended) is null only then.
+pub trait Pointers: Copy {
+    /// The address of a block; null of the null handle.
+    fn pointer(self, ptr: DevicePtr<u8>) -> *mut u8;
+
+    /// The handle of the block at an address; null if it is not one in this heap.
+    fn handle(self, block: *mut u8) -> DevicePtr<u8>;
+
+    /// Allocates a block; null if the heap does not give one. Its contents are unspecified. A layout of no bytes takes a block,
+    /// too.
+    fn malloc_ptr(self, layout: Layout) -> *mut u8;
+
+    /// Takes a block back. Null is ignored, and so is an address outside the heap.
+    ///
+    /// # Safety
+    /// As [`DeviceAlloc::free`] for the block at the address.
+    unsafe fn free_ptr(self, block: *mut u8, layout: Layout);
+
+    /// Moves a block to a layout of `new_size` bytes and the old alignment. Null if there is no room, or the address is not one
+    /// in this heap; then nothing has happened.
+    ///
+    /// # Safety
+    /// As [`DeviceAlloc::realloc`] for the block at the address.
+    unsafe fn realloc_ptr(self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8;
+}
+
+impl<A: DeviceAlloc<Memory = Words>> Pointers for Heap<A> {
+    #[inline(always)]
+    fn pointer(self, ptr: DevicePtr<u8>) -> *mut u8 {
+        if ptr.is_null() {
+            return null_mut();
+        }
+        arch::pointer(self.words(), ptr)
+    }
+
+    #[inline(always)]
+    fn handle(self, block: *mut u8) -> DevicePtr<u8> {
+        arch::handle(self.words(), block)
+    }
+
+    #[inline(always)]
+    fn malloc_ptr(self, layout: Layout) -> *mut u8 {
+        insist(self, || self.malloc(layout))
+    }
+
+    #[inline(always)]
+    unsafe fn free_ptr(self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise; the null handle, which an address outside the heap has, is ignored.
+        unsafe { self.free(self.handle(block), layout) }
+    }
+
+    #[inline(always)]
+    unsafe fn realloc_ptr(self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        let ptr = self.handle(block);
+        if ptr.is_null() {
+            return null_mut();
+        }
+        // SAFETY: the caller's promise; a try that failed left the block as it was.
+        insist(self, || unsafe { self.realloc(ptr, layout, new_size) })
+    }
+}
