@@ -47,11 +47,13 @@ impl RawHeap {
     }
 
     /// The heap, to allocate from with the allocator `A`. `None` if this is no heap, or was laid out for another allocator or
-    /// by a host program with another version of the layout.
+    /// by a host program with another version of the layout. Allocators are told apart by their names, which adaptors such as
+    /// [`Counted`](crate::Counted) share with what they are around.
     ///
     /// # Safety
     /// The memory is there and was set as the layout says that this value is of, before the kernel began; nothing but
-    /// allocators of this heap has written to it since, but to blocks that were given out.
+    /// allocators of this heap has written to it since, but to blocks that were given out. If `A` is an
+    /// [`FdgMalloc`](crate::FdgMalloc), the heap was laid out for one over the same allocator: those have one name.
     #[inline(always)]
     pub unsafe fn attach<A: HeapHandle<Memory = Words>>(self) -> Option<Heap<A>> {
         if self.tag != tag::<A>() {

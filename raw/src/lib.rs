@@ -32,6 +32,9 @@
 //! not, and what it costs.
 #![no_std]
 
+#[cfg(feature = "host")]
+extern crate std;
+
 mod global;
 mod heap;
 #[cfg(feature = "host")]
