@@ -1,9 +1,13 @@
 //! Blocks as pointers.
 
-use crate::{DeviceAlloc, DevicePtr, Heap, Layout, Words};
+use crate::{AllocError, DeviceAlloc, DevicePtr, Heap, Layout, Words};
 use core::ptr::null_mut;
 use warpheap_rt::arch;
-use warpheap_rt::global::insist;
+
+/// How often a request is made that other lanes were in the way of.
+const TRIES: u32 = 16;
+/// Between two tries, in nanoseconds.
+const PAUSE: u32 = 200;
 
 /// Blocks of a [`Heap`] as pointers: for kernels that give memory to code which knows nothing of handles. Both name the same
 /// blocks, and one that was got as a handle can be freed by its pointer.
@@ -51,7 +55,11 @@ impl<A: DeviceAlloc<Memory = Words>> Pointers for Heap<A> {
 
     #[inline(always)]
     fn malloc_ptr(self, layout: Layout) -> *mut u8 {
-        insist(self, || self.malloc(layout))
+        match self.malloc(layout) {
+            Ok(ptr) => arch::pointer(self.words(), ptr),
+            Err(AllocError::Contended) => malloc_again(self, layout),
+            Err(_) => null_mut(),
+        }
     }
 
     #[inline(always)]
@@ -68,5 +76,32 @@ impl<A: DeviceAlloc<Memory = Words>> Pointers for Heap<A> {
         }
         // SAFETY: the caller's promise; a try that failed left the block as it was.
         insist(self, || unsafe { self.realloc(ptr, layout, new_size) })
+    }
+}
+
+/// The tries after the first. Apart from it: what they need would take registers from kernels whose first try succeeds.
+#[cold]
+#[inline(never)]
+fn malloc_again<A: DeviceAlloc<Memory = Words>>(heap: Heap<A>, layout: Layout) -> *mut u8 {
+    arch::pause(PAUSE);
+    insist(heap, || heap.malloc(layout))
+}
+
+/// Asks until there is an answer that asking again does not change. The request stands here once: its code is an allocator's.
+#[inline(always)]
+fn insist<A: DeviceAlloc<Memory = Words>>(
+    heap: Heap<A>,
+    mut ask: impl FnMut() -> Result<DevicePtr<u8>, AllocError>,
+) -> *mut u8 {
+    let mut tries = 1;
+    loop {
+        match ask() {
+            Ok(ptr) => return arch::pointer(heap.words(), ptr),
+            Err(AllocError::Contended) if tries < TRIES => {
+                arch::pause(PAUSE);
+                tries += 1;
+            }
+            Err(_) => return null_mut(),
+        }
     }
 }

@@ -36,11 +36,16 @@ pub struct NoHeap;
 mod device {
     use super::{CudaHeap, NoHeap};
     use crate::arch::{self, Words};
-    use crate::global::insist::insist;
     use crate::global::panic::stop;
     use crate::{Heap, entry};
     use core::alloc::{GlobalAlloc, Layout};
-    use warpheap_api::{DevicePtr, HeapHandle};
+    use core::ptr::null_mut;
+    use warpheap_api::{AllocError, DevicePtr, HeapHandle};
+
+    /// How often a request is made that other lanes were in the way of.
+    const TRIES: u32 = 16;
+    /// Between two tries, in nanoseconds.
+    const PAUSE: u32 = 200;
 
     /// The heap that the host bound. Without one the lane ends.
     #[inline(always)]
@@ -54,6 +59,25 @@ mod device {
         }
         // SAFETY: the host wrote the arguments of a heap of this kind, and unbinds it before its memory goes.
         unsafe { entry::heap(arch::heap_words(&args, 0), &args, 0) }
+    }
+
+    /// Asks until there is an answer that asking again does not change.
+    #[inline(always)]
+    fn insist<A: HeapHandle<Memory = Words>>(
+        heap: Heap<A>,
+        mut ask: impl FnMut() -> Result<DevicePtr<u8>, AllocError>,
+    ) -> *mut u8 {
+        let mut answer = ask();
+        let mut tries = 1;
+        while (answer == Err(AllocError::Contended)) & (tries < TRIES) {
+            arch::pause(PAUSE);
+            answer = ask();
+            tries += 1;
+        }
+        match answer {
+            Ok(ptr) => arch::pointer(heap.words(), ptr),
+            Err(_) => null_mut(),
+        }
     }
 
     /// The handle of a block of the heap. Of another's the lane ends.

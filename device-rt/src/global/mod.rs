@@ -44,8 +44,6 @@
 #[cfg(feature = "allocator-api2")]
 mod allocator;
 mod heap;
-#[cfg(any(warpheap_alloc, feature = "raw"))]
-mod insist;
 #[cfg(warpheap_alloc)]
 mod panic;
 
@@ -54,9 +52,6 @@ pub use allocator::AddressedAlloc;
 pub use heap::CudaHeap;
 #[doc(hidden)]
 pub use heap::NoHeap;
-#[cfg(feature = "raw")]
-#[doc(hidden)]
-pub use insist::insist;
 
 /// Has Rust's own collections in the kernels of this crate allocate with the allocator that it names, on
 /// CUDA. Write it once, in the crate's root, behind `device_module!()`.
