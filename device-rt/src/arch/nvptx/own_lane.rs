@@ -5,8 +5,8 @@ use super::asm;
 /// `lanes` of the calling lane's `activemask` with its own bit added, which is set anyway. The assembler then knows that
 /// other lanes may have other masks.
 ///
-/// One piece of text, by which loaders find it: `warpheap_ptx::masks`. That it is inline PTX, which compilers may move, does
-/// no harm: its result is the same wherever it stands.
+/// `warpheap_ptx` knows it by its text. Compilers may move inline PTX, which does no harm here: the result is the same
+/// wherever it stands.
 #[inline(always)]
 pub(super) fn with(lanes: i32) -> i32 {
     let own: i32;
