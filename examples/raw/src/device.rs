@@ -18,7 +18,7 @@ pub const BLOCK: u32 = 256;
 pub struct Device {
     /// The module with the kernels.
     module: Module,
-    /// Where they are queued.
+    /// Where they are queued, in order with copies of the host.
     pub stream: Stream,
     description: String,
     // What the others lie in: dropped last.
@@ -52,7 +52,7 @@ impl Device {
         let how = if arguments.plain { "as it is" } else { "tuned" };
         Ok(Device {
             module,
-            stream: Stream::new(StreamFlags::NON_BLOCKING, None)?,
+            stream: Stream::new(StreamFlags::DEFAULT, None)?,
             description: format!(
                 "{}, compute capability {}.{}, CUDA {}.{}; PTX {how}, at most {} registers",
                 gpu.name()?,

@@ -81,6 +81,12 @@ fn plain_cargo_makes_ptx_that_is_right_as_it_is() {
         "a heap by value"
     );
     assert!(!text.contains(".extern"), "nothing is missing");
+    for asks in ["refusals", "malloc_global"] {
+        assert!(
+            body(&text, asks).contains("call.uni"),
+            "{asks}: a request was left out"
+        );
+    }
 
     let old = ptx::tuned(&text, (8, 0), 13_000);
     let new = ptx::tuned(&text, (9, 0), 13_000);
