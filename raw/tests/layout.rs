@@ -3,7 +3,7 @@
 
 use warpheap_api::host::{Device, DeviceError, HostAlloc, Pool};
 use warpheap_host::HostConfig;
-use warpheap_raw::host::{Layout, LayoutError, PlanError, Usage, UsageError};
+use warpheap_raw::host::{Layout, LayoutError, PlanError, Usage, UsageError, WarpHeapConfig};
 use warpheap_raw::*;
 
 const BYTES: u64 = 4 << 20;
@@ -110,6 +110,22 @@ fn bad_sizes_and_places_are_told() {
             address: last,
             bytes: BYTES
         })
+    );
+}
+
+#[test]
+fn pools_refuse_what_layouts_refuse() {
+    let device = device();
+    for bytes in [0, 15, 100, 5000, 64 << 30, 65 << 30, u64::MAX] {
+        let of_layout = Layout::<WarpHeap>::of(bytes).expect_err("a bad size");
+        let of_pool = Pool::<WarpHeap>::new(&device, bytes, &WarpHeapConfig::default());
+        let of_pool = of_pool.expect_err("a bad size");
+        assert_eq!(of_layout.to_string(), of_pool.to_string());
+    }
+    let of_cuda = Pool::<CudaMalloc>::new(&device, BYTES, &()).expect_err("no CUDA");
+    assert!(
+        matches!(of_cuda, DeviceError::Plan(PlanError::OnlyOn { .. })),
+        "{of_cuda}"
     );
 }
 

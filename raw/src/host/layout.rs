@@ -87,7 +87,7 @@ impl<A: HostAlloc<Memory = Words>> Layout<A> {
         Self::with(bytes, &A::Config::default())
     }
 
-    /// A heap of so many bytes, metadata included, rounded down to a multiple of 16; at most 64 GiB.
+    /// A heap of so many bytes, metadata included, rounded down to a multiple of 16; less than 64 GiB.
     ///
     /// # Errors
     /// [`LayoutError::Plan`] if a heap of this allocator cannot have this size or these settings.
