@@ -16,7 +16,7 @@ use crate::{ArrayHandle, DevicePtr, HeapMemory, select};
     note = "`u32`, `i32`, `f32`, handles and arrays of them are, and so is a #[repr(C)] struct of such \
             fields with #[derive(Clone, Copy, HeapData)]"
 )]
-pub unsafe trait HeapData: Copy + 'static {
+pub unsafe trait HeapData: Sized + 'static {
     /// Size in 32-bit words.
     const WORDS: u32;
 
@@ -27,7 +27,10 @@ pub unsafe trait HeapData: Copy + 'static {
     fn put<M: HeapMemory>(self, memory: M, word: usize);
 
     /// Rebuilds a value from the block of kernel arguments, beginning at word `at`.
-    fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self;
+    ///
+    /// # Safety
+    /// The words are those of a value that the host passed. Others would make a container of memory that is not its own.
+    unsafe fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self;
 
     /// The word at `index` of those that [`put`](Self::put) writes; 0 beyond the last. For what needs a
     /// value's words without memory, such as hashing a key.
@@ -50,7 +53,7 @@ macro_rules! word_data {
                 memory.write(word, $to(self));
             }
             #[inline(always)]
-            fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self {
+            unsafe fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self {
                 $from(args.words[at])
             }
             #[inline(always)]
@@ -81,7 +84,7 @@ unsafe impl<T: 'static> HeapData for DevicePtr<T> {
         memory.write(word, self.granule());
     }
     #[inline(always)]
-    fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self {
+    unsafe fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self {
         DevicePtr::from_granule(args.words[at])
     }
     #[inline(always)]
@@ -105,8 +108,9 @@ unsafe impl<T: 'static> HeapData for DevicePtr<[T]> {
         memory.write(word + 1, self.len());
     }
     #[inline(always)]
-    fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self {
-        DevicePtr::<T>::from_args(args, at).with_len(args.words[at + 1])
+    unsafe fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { DevicePtr::<T>::from_args(args, at) }.with_len(args.words[at + 1])
     }
     #[inline(always)]
     fn word_at(self, index: u32) -> u32 {
@@ -115,7 +119,7 @@ unsafe impl<T: 'static> HeapData for DevicePtr<[T]> {
 }
 
 // SAFETY: an array of data without padding has none itself.
-unsafe impl<T: HeapData, const N: usize> HeapData for [T; N] {
+unsafe impl<T: HeapData + Copy, const N: usize> HeapData for [T; N] {
     const WORDS: u32 = T::WORDS * N as u32;
     #[inline(always)]
     #[track_caller]
@@ -138,11 +142,13 @@ unsafe impl<T: HeapData, const N: usize> HeapData for [T; N] {
         }
     }
     #[inline(always)]
-    fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self {
-        let mut values = [T::from_args(args, at); N];
+    unsafe fn from_args(args: &crate::abi::ArgBlock, at: usize) -> Self {
+        // SAFETY: the caller's promise, of each element.
+        let mut values = [unsafe { T::from_args(args, at) }; N];
         let mut i = 1;
         while i < N {
-            values[i] = T::from_args(args, at + i * T::WORDS as usize);
+            // SAFETY: the same.
+            values[i] = unsafe { T::from_args(args, at + i * T::WORDS as usize) };
             i += 1;
         }
         values

@@ -15,6 +15,7 @@ extern crate std;
 
 pub mod abi;
 mod alloc;
+mod argument;
 mod data;
 mod error;
 mod extensions;
@@ -29,9 +30,10 @@ mod select;
 
 pub use abi::LAYOUT_VERSION;
 pub use alloc::{Caps, DeviceAlloc, HeapHandle, HeapParams};
+pub use argument::Argument;
 pub use core::alloc::Layout;
 pub use data::HeapData;
-pub use error::AllocError;
+pub use error::{AllocError, Failure, KernelError};
 pub use extensions::{
     Arena, BlockAlloc, HeapCounters, HeapCounts, HeapStats, HeapUsage, Reset, WarpArena,
 };

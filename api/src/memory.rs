@@ -11,8 +11,13 @@ use core::alloc::Layout;
 /// system). [`release_sub`](Self::release_sub) alone is ordered itself.
 ///
 /// Indices must lie inside the heap. The emulator reports an access outside it with kernel, block,
-/// warp and lane; on a device such an access is undefined.
-pub trait HeapMemory: Copy + 'static {
+/// warp and lane; on a device such an access is undefined. So who has a value of such a type has promised to keep to
+/// that: kernels get one by an `unsafe` call alone, `Heap::words`.
+///
+/// # Safety
+/// What is written is what is read afterwards, and every operation is what its documentation says. There are
+/// no values of the type that safe code can make.
+pub unsafe trait HeapMemory: Copy + 'static {
     /// Number of words of the heap.
     fn len(self) -> usize;
 

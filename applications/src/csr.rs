@@ -9,7 +9,7 @@ pub const COPIED: u32 = 8;
 
 /// Lane `j` finds edge `j` of the batch among the edges of its vertex: `places[j]` is its index in `old` or where it
 /// would be; `counts[j]` is 1 if it changes something, as in `rows_find`.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn csr_find(
     offsets: &[u32],
     old: &[u32],
@@ -38,7 +38,7 @@ pub fn csr_find(
 
 /// Lane `v` moves the offset of vertex `v` by the edges that come (`adding == 1`) or go before it; `starts[v]` is where
 /// its edges begin in the batch.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn csr_offsets(offsets: &[u32], starts: &[u32], sums: &[u32], moved: &mut [u32], adding: u32) {
     let v = thread::index() as usize;
     if v < moved.len() {
@@ -52,7 +52,7 @@ pub fn csr_offsets(offsets: &[u32], starts: &[u32], sums: &[u32], moved: &mut [u
 }
 
 /// Lane `i` writes the edges `COPIED * i` and following to where they belong now, those that stay.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn csr_copy(
     offsets: &[u32],
     starts: &[u32],
@@ -88,7 +88,7 @@ pub fn csr_copy(
 }
 
 /// Lane `j` writes edge `j` of a batch that is inserted to its place, if it was not there.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn csr_put(edges: &[u32], places: &[u32], sums: &[u32], new: &mut [u32]) {
     let j = thread::index() as usize;
     if j < edges.len() {

@@ -18,7 +18,7 @@ pub struct Segment {
 }
 
 /// Inserts a batch of edges: each lane takes a segment and pushes its edges to its vertex.
-#[kernel(allocators = Counted<all>)]
+#[kernel(allocators = Counted<all>, unsafe(slices))]
 pub fn graph_insert<A: DeviceAlloc>(
     heap: Heap<A>,
     vertices: &mut [HeapVec<u32>],
@@ -28,7 +28,8 @@ pub fn graph_insert<A: DeviceAlloc>(
     let i = thread::index() as usize;
     if i < segments.len() {
         let segment = segments[i];
-        let mut vertex = vertices[segment.vertex as usize];
+        // SAFETY: the lane has it alone, and puts it back below.
+        let mut vertex = unsafe { core::ptr::read(&vertices[segment.vertex as usize]) };
         let mut result = Ok(());
         for edge in segment.begin..segment.end {
             if result.is_ok() {
@@ -45,7 +46,7 @@ pub fn graph_insert<A: DeviceAlloc>(
 /// it. A vertex that no edge leaves gives to all: lane `i` adds the ranks of those among its
 /// vertices into `dangling[i]`. Launched with `dangling.len()` lanes, whatever the number of
 /// vertices.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn graph_share(rank: &[f32], out_degree: &[u32], share: &mut [f32], dangling: &mut [f32]) {
     let i = thread::index() as usize;
     if i < dangling.len() {
@@ -67,7 +68,7 @@ pub fn graph_share(rank: &[f32], out_degree: &[u32], share: &mut [f32], dangling
 
 /// Adds `values` up in strides: lane `i` of `sums.len()` adds every value whose index is `i` modulo
 /// that. Repeated with fewer sums until one is left.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn graph_fold(values: &[f32], sums: &mut [f32]) {
     let i = thread::index() as usize;
     if i < sums.len() {
@@ -83,7 +84,7 @@ pub fn graph_fold(values: &[f32], sums: &mut [f32]) {
 
 /// The new rank of each vertex: `start`, what its predecessors give times `damping`, and its part,
 /// `spread`, of the rank of all vertices that no edge leaves, which is `dangling[0]`.
-#[kernel(allocators = Counted<all>)]
+#[kernel(allocators = Counted<all>, unsafe(slices))]
 pub fn graph_rank<A: DeviceAlloc>(
     heap: Heap<A>,
     vertices: &[HeapVec<u32>],
@@ -96,7 +97,8 @@ pub fn graph_rank<A: DeviceAlloc>(
 ) {
     let v = thread::index() as usize;
     if v < rank.len() {
-        let vertex = vertices[v];
+        // SAFETY: this copy is only looked at.
+        let vertex = unsafe { core::ptr::read(&vertices[v]) };
         let mut sum = 0.0;
         for i in 0..vertex.len() {
             sum += share[vertex.get_or(heap, i, 0) as usize];
@@ -107,7 +109,7 @@ pub fn graph_rank<A: DeviceAlloc>(
 
 /// Copies the vectors out of the heap: that of vertex `v` to `out[offsets[v]..offsets[v + 1]]`, no
 /// further than fits there.
-#[kernel(allocators = Counted<all>)]
+#[kernel(allocators = Counted<all>, unsafe(slices))]
 pub fn graph_collect<A: DeviceAlloc>(
     heap: Heap<A>,
     vertices: &[HeapVec<u32>],
@@ -116,7 +118,8 @@ pub fn graph_collect<A: DeviceAlloc>(
 ) {
     let v = thread::index() as usize;
     if v < vertices.len() {
-        let vertex = vertices[v];
+        // SAFETY: this copy is only looked at.
+        let vertex = unsafe { core::ptr::read(&vertices[v]) };
         let begin = offsets[v];
         let room = offsets[v + 1] - begin;
         let len = if vertex.len() < room {
@@ -131,11 +134,12 @@ pub fn graph_collect<A: DeviceAlloc>(
 }
 
 /// Frees the vectors of all vertices and leaves them empty.
-#[kernel(allocators = Counted<all>)]
+#[kernel(allocators = Counted<all>, unsafe(slices))]
 pub fn graph_free<A: DeviceAlloc>(heap: Heap<A>, vertices: &mut [HeapVec<u32>]) {
     let v = thread::index() as usize;
     if v < vertices.len() {
-        let mut vertex = vertices[v];
+        // SAFETY: the lane has it alone, and puts it back below.
+        let mut vertex = unsafe { core::ptr::read(&vertices[v]) };
         vertex.free(heap);
         vertices[v] = vertex;
     }

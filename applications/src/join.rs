@@ -81,7 +81,7 @@ pub fn join_histogram(tuples: &[Tuple], counts: &[AtomicWord], shift: u32) {
 
 /// Puts the tuples in order by partition. `ends` has the place of the first tuple of each partition, and
 /// afterwards that behind the last.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn join_scatter(tuples: &[Tuple], ends: &[AtomicWord], out: &mut [Tuple], shift: u32) {
     let i = thread::index() as usize;
     if i < tuples.len() {
@@ -95,7 +95,7 @@ pub fn join_scatter(tuples: &[Tuple], ends: &[AtomicWord], out: &mut [Tuple], sh
 
 /// Chains the tuples of each bucket: the bucket of a key is its hash without the lower `shift` bits. `heads`
 /// has the number of a bucket's first row counted from 1, or 0.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn join_build(tuples: &[Tuple], heads: &[AtomicWord], rows: &mut [Chained], shift: u32) {
     let i = thread::index();
     let count = tuples.len() as u32;
@@ -126,7 +126,7 @@ pub fn join_build(tuples: &[Tuple], heads: &[AtomicWord], rows: &mut [Chained], 
 /// Looks for the partners of the tuples of `probe`: lane `i` of `lists.len()` for every tuple whose index
 /// is `i` modulo that. It writes each match to the page that it has begun, and gets a page when it has none or
 /// that is full. What a lane found before the heap was full is in its list.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn join_probe<A: DeviceAlloc>(
     heap: Heap<A>,
     rows: &[Chained],
@@ -140,7 +140,8 @@ pub fn join_probe<A: DeviceAlloc>(
     if lane >= lists.len() {
         return Ok(());
     }
-    let memory = heap.words();
+    // SAFETY: the words of the lane's own pages.
+    let memory = unsafe { heap.words() };
     let room = matches_of_page(page_bytes);
     if room == 0 {
         return Err(AllocError::Unsupported);
@@ -210,7 +211,7 @@ pub fn join_probe<A: DeviceAlloc>(
 
 /// Copies the matches out of the pages: those of list `i` to `out[offsets[i]..offsets[i + 1]]`, no further than
 /// fits there.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn join_collect<A: DeviceAlloc>(
     heap: Heap<A>,
     lists: &[Pages],
@@ -219,7 +220,8 @@ pub fn join_collect<A: DeviceAlloc>(
 ) {
     let i = thread::index() as usize;
     if i < lists.len() {
-        let memory = heap.words();
+        // SAFETY: the words of the lane's own pages.
+        let memory = unsafe { heap.words() };
         let list = lists[i];
         let mut page = DevicePtr::<u8>::from_granule(list.first);
         let mut at = offsets[i];
@@ -244,14 +246,15 @@ pub fn join_collect<A: DeviceAlloc>(
 }
 
 /// Frees the pages of all lists and leaves them empty.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn join_free<A: DeviceAlloc>(heap: Heap<A>, lists: &mut [Pages], page_bytes: u32) {
     let i = thread::index() as usize;
     if i < lists.len() {
         let list = lists[i];
         let mut page = DevicePtr::<u8>::from_granule(list.first);
         for _ in 0..list.count {
-            let before = heap.words().read(page.word());
+            // SAFETY: the words of the lane's own pages.
+            let before = unsafe { heap.words() }.read(page.word());
             // SAFETY: the page came from this heap with this layout, and is in this list alone.
             unsafe { heap.free(page, layout::bytes(page_bytes as usize)) };
             page = DevicePtr::from_granule(before);

@@ -6,7 +6,7 @@ use warpheap_rt::device::*;
 ///
 /// # Errors
 /// As `HeapHashMap::insert`.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn map_insert<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<u32, u32>,
@@ -23,7 +23,7 @@ pub fn map_insert<A: DeviceAlloc>(
 }
 
 /// Lane `i` writes the value of `keys[i]` to `values[i]`, `u32::MAX` if it is not there.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn map_find<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<u32, u32>,

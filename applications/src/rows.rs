@@ -99,7 +99,7 @@ fn set<A: DeviceAlloc>(heap: Heap<A>, array: DevicePtr<u32>, index: u32, value: 
 /// Lane `j` finds edge `j` of the batch in its row: `places[j]` is its index there, or where it would be, with
 /// [`PRESENT`] if it is; `counts[j]` is 1 if the edge changes the row, that is if it is there and is to go
 /// (`adding == 0`) or is not there and is to come. `counts` has one element more, which becomes 0.
-#[kernel(allocators = Counted<all>)]
+#[kernel(allocators = Counted<all>, unsafe(slices))]
 pub fn rows_find<A: DeviceAlloc>(
     heap: Heap<A>,
     rows: &[Row],
@@ -131,7 +131,7 @@ pub fn rows_find<A: DeviceAlloc>(
 ///
 /// # Errors
 /// As `DeviceAlloc::malloc`, of a row that must grow: then it stays as it is, and `changes[i]` says so.
-#[kernel(allocators = Counted<all>)]
+#[kernel(allocators = Counted<all>, unsafe(slices))]
 pub fn rows_room<A: DeviceAlloc>(
     heap: Heap<A>,
     rows: &[Row],
@@ -186,7 +186,7 @@ pub fn rows_room<A: DeviceAlloc>(
 }
 
 /// Lane `i` writes how many tiles row `i` of the batch has. `tiles` has one element more, which becomes 0.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn rows_tiles(rows: &[Row], segments: &[Segment], tiles: &mut [u32]) {
     let i = thread::index() as usize;
     if i < segments.len() {
@@ -206,7 +206,7 @@ fn row_of(tiles: &[u32], tile: u32) -> u32 {
 
 /// Teams of lanes copy the rows of a batch to `lifted`, tile `t` to where tile `t` of the buffer begins. Any number of
 /// lanes.
-#[kernel(allocators = Counted<all>)]
+#[kernel(allocators = Counted<all>, unsafe(slices))]
 pub fn rows_lift<A: DeviceAlloc>(
     heap: Heap<A>,
     rows: &[Row],
@@ -306,7 +306,7 @@ fn change_of(changes: &[Change], j: u32) -> u32 {
 }
 
 /// Lane `i` makes row `i` of a batch what it becomes, and frees the array that it leaves.
-#[kernel(allocators = Counted<all>)]
+#[kernel(allocators = Counted<all>, unsafe(slices))]
 pub fn rows_settle<A: DeviceAlloc>(
     heap: Heap<A>,
     rows: &mut [Row],
@@ -331,7 +331,7 @@ pub fn rows_settle<A: DeviceAlloc>(
 }
 
 /// Lane `v` frees row `v` and leaves it empty.
-#[kernel(allocators = Counted<all>)]
+#[kernel(allocators = Counted<all>, unsafe(slices))]
 pub fn rows_free<A: DeviceAlloc>(heap: Heap<A>, rows: &mut [Row]) {
     let v = thread::index() as usize;
     if v < rows.len() {

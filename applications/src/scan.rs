@@ -7,7 +7,7 @@ use warpheap_rt::device::*;
 pub const SPAN: u32 = 32;
 
 /// Lane `i` adds up span `i` of `values`.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn scan_up(values: &[u32], sums: &mut [u32]) {
     let i = thread::index() as usize;
     if i < sums.len() {
@@ -25,7 +25,7 @@ pub fn scan_up(values: &[u32], sums: &mut [u32]) {
 
 /// Lane `i` replaces each value of span `i` by the sum of all before it, `sums[i]` of which lie before the span;
 /// without `sums` (a buffer of no elements) nothing does.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn scan_down(values: &mut [u32], sums: &[u32]) {
     let i = thread::index() as usize;
     let mut at = i * SPAN as usize;

@@ -26,7 +26,8 @@ unsafe fn malloc<A: HostAlloc<Memory = Words>>(args: &ArgBlock) {
     let heap = unsafe { entry::heap::<A>(arch::heap_words(args, ARG_FIRST), args, ARG_FIRST) };
     let taken = heap.malloc(Layout::new::<[u32; 4]>());
     if let Ok(ptr) = taken {
-        heap.words().write(ptr.word(), thread::index());
+        // SAFETY: the block is the lane's own.
+        unsafe { heap.words() }.write(ptr.word(), thread::index());
     }
     // SAFETY: the emulator passes the report.
     entry::finish(unsafe { arch::report(args) }, taken.map(|_| ()));

@@ -30,13 +30,15 @@ unsafe fn meet(args: &ArgBlock) {
     let own = &words(args, 0)[first..][..lanes as usize + 1];
     for round in 1..=ROUNDS {
         own[me as usize].store(round);
-        arch::block_barrier();
+        // SAFETY: the emulator tells of lanes that do not come.
+        unsafe { arch::block_barrier() };
         let behind = own[..lanes as usize]
             .iter()
             .filter(|word| word.load() != round);
         let behind = behind.count() as u32;
         own[lanes as usize].fetch_add(behind);
-        arch::block_barrier();
+        // SAFETY: the emulator tells of lanes that do not come.
+        unsafe { arch::block_barrier() };
     }
 }
 
@@ -83,7 +85,8 @@ fn warps_beyond_the_window_come_when_the_others_wait_for_them() {
 /// Every lane gets the word of every lane of its block, one after the other, and counts wrong ones.
 unsafe fn tell(args: &ArgBlock) {
     for source in 0..lane::block_dim() {
-        let got = arch::block_broadcast(1000 + lane::index(), source);
+        // SAFETY: the emulator tells of lanes that do not come.
+        let got = unsafe { arch::block_broadcast(1000 + lane::index(), source) };
         let want = 1000 + lane::index() - lane::index_in_block() + source;
         words(args, 0)[0].fetch_add((got != want) as u32);
         words(args, 0)[1].fetch_add(1);
@@ -105,7 +108,8 @@ fn all_lanes_get_what_the_source_of_a_broadcast_has() {
 /// Notes the order in which lanes leave a barrier.
 unsafe fn leave(args: &ArgBlock) {
     let words = words(args, 0);
-    arch::block_barrier();
+    // SAFETY: the emulator tells of lanes that do not come.
+    unsafe { arch::block_barrier() };
     let turn = words[0].fetch_add(1);
     words[1 + turn as usize].store(lane::index_in_block());
 }
@@ -129,7 +133,8 @@ fn lanes_leave_in_any_order_and_a_seed_replays() {
 unsafe fn two_leave(_: &ArgBlock) {
     let me = lane::index_in_block();
     if lane::block_index() != 2 || (me != 5 && me != 9) {
-        arch::block_barrier();
+        // SAFETY: the emulator tells of lanes that do not come.
+        unsafe { arch::block_barrier() };
     }
 }
 
@@ -157,11 +162,14 @@ fn a_barrier_that_some_lanes_never_reach_is_stopped() {
 unsafe fn two_calls(args: &ArgBlock) {
     let half = lane::index_in_block() * 2 / lane::block_dim();
     if words(args, 0)[0].load() != 0 {
-        arch::block_broadcast(0, half);
+        // SAFETY: the emulator tells of lanes that do not come.
+        unsafe { arch::block_broadcast(0, half) };
     } else if half == 0 {
-        arch::block_barrier();
+        // SAFETY: the emulator tells of lanes that do not come.
+        unsafe { arch::block_barrier() };
     } else {
-        arch::block_broadcast(0, 7);
+        // SAFETY: the emulator tells of lanes that do not come.
+        unsafe { arch::block_broadcast(0, 7) };
     }
 }
 
@@ -190,7 +198,8 @@ fn lanes_at_different_calls_of_the_block_are_told_apart() {
 
 /// Broadcasts from a lane that the block does not have.
 unsafe fn from_nobody(_: &ArgBlock) {
-    arch::block_broadcast(1, lane::block_dim());
+    // SAFETY: the emulator tells of lanes that do not come.
+    unsafe { arch::block_broadcast(1, lane::block_dim()) };
 }
 
 #[test]
@@ -205,7 +214,8 @@ fn a_broadcast_from_outside_the_block_is_stopped() {
 /// Lane 1 of the second warp waits for its block, its others for their warp.
 unsafe fn across(_: &ArgBlock) {
     if lane::index_in_block() < lane::warp_width() || lane::lane() == 1 {
-        arch::block_barrier();
+        // SAFETY: the emulator tells of lanes that do not come.
+        unsafe { arch::block_barrier() };
     } else {
         arch::simt::warp_barrier(LaneMask::full(lane::warp_width()));
     }
@@ -233,7 +243,8 @@ unsafe fn too_late(args: &ArgBlock) {
     while lane::index_in_block() == 6 && word.load() == 0 && rounds < u32::MAX {
         rounds += 1;
     }
-    arch::block_barrier();
+    // SAFETY: the emulator tells of lanes that do not come.
+    unsafe { arch::block_barrier() };
     word.store(1);
 }
 
@@ -263,8 +274,10 @@ struct Bell<'a>(&'a arch::AtomicWord);
 impl Drop for Bell<'_> {
     fn drop(&mut self) {
         // A lane that is unwound waits for nobody.
-        arch::block_barrier();
-        assert_eq!(arch::block_broadcast(3, 1), 3);
+        // SAFETY: the emulator tells of lanes that do not come.
+        unsafe { arch::block_barrier() };
+        // SAFETY: the emulator tells of lanes that do not come.
+        assert_eq!(unsafe { arch::block_broadcast(3, 1) }, 3);
         self.0.fetch_add(1);
     }
 }
@@ -273,7 +286,8 @@ impl Drop for Bell<'_> {
 unsafe fn one_panics(args: &ArgBlock) {
     let _bell = Bell(&words(args, 0)[0]);
     assert!(lane::index_in_block() != 9, "not me");
-    arch::block_barrier();
+    // SAFETY: the emulator tells of lanes that do not come.
+    unsafe { arch::block_barrier() };
 }
 
 #[test]

@@ -35,7 +35,8 @@ fn own(owners: &[AtomicWord], first: u32, count: u32, sign: u32) {
 
 /// Lanes take elements in every way, and put back what they have in the end but for one in eight lanes.
 unsafe fn take_and_put(args: &ArgBlock) {
-    let (memory, owners) = (heap(args).words(), words_after_heap(args));
+    // SAFETY: the emulator tells of lanes that do not come.
+    let (memory, owners) = (unsafe { heap(args).words() }, words_after_heap(args));
     for round in 0..4 {
         let dice = hash(thread::index() << 8 | round);
         let edge = EDGES[dice as usize >> 4 & 7];
@@ -59,7 +60,8 @@ unsafe fn take_and_put(args: &ArgBlock) {
 
 /// Lanes take the same few elements out and put them in again: words are empty and not, all the time.
 unsafe fn empty_and_fill(args: &ArgBlock) {
-    let memory = heap(args).words();
+    // SAFETY: the emulator tells of lanes that do not come.
+    let memory = unsafe { heap(args).words() };
     for round in 0..6 {
         let dice = hash(thread::index() << 8 | round);
         let x = EDGES[dice as usize >> 4 & 7];
@@ -73,7 +75,8 @@ unsafe fn empty_and_fill(args: &ArgBlock) {
 
 /// Searches while others change everything but two elements: what stays is found by looking at the leaves.
 unsafe fn search(args: &ArgBlock) {
-    let (memory, bad) = (heap(args).words(), &words_after_heap(args)[0]);
+    // SAFETY: the emulator tells of lanes that do not come.
+    let (memory, bad) = (unsafe { heap(args).words() }, &words_after_heap(args)[0]);
     let stays = [500, 1050];
     for round in 0..4 {
         let x = EDGES[hash(thread::index() << 8 | round) as usize & 7];

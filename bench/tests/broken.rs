@@ -114,7 +114,8 @@ impl<'a> Reader<'a> {
     }
     fn scalar<T: HeapData>(&mut self) -> T {
         let at = self.next(T::WORDS as usize);
-        T::from_args(self.args, at)
+        // SAFETY: the same.
+        unsafe { T::from_args(self.args, at) }
     }
 }
 

@@ -69,8 +69,9 @@ pub fn expand(input: DeriveInput) -> Result<TokenStream> {
                 #(<#types as #api::HeapData>::put(self.#members, memory, word + #offsets);)*
             }
             #[inline(always)]
-            fn from_args(args: &#api::abi::ArgBlock, at: usize) -> Self {
-                #(let #values = <#types as #api::HeapData>::from_args(args, at + #offsets);)*
+            unsafe fn from_args(args: &#api::abi::ArgBlock, at: usize) -> Self {
+                // SAFETY: the caller's promise, of each field.
+                #(let #values = unsafe { <#types as #api::HeapData>::from_args(args, at + #offsets) };)*
                 #build
             }
             #[inline(always)]

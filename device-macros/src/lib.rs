@@ -1,17 +1,20 @@
-//! The attribute `#[kernel]` and the derive `HeapData`.
+//! The attribute `#[kernel]` and the derives `HeapData` and `KernelError`.
 //!
 //! | module | what |
 //! |---|---|
-//! | `kernel::parse` | which functions can be kernels, and what their parameters are |
+//! | `kernel::options` | what the attribute says |
+//! | `kernel::parameter` | what the parameters of a kernel are |
+//! | `kernel::parse` | which functions can be kernels, and their entry points |
 //! | `kernel::device` | the entry points: PTX, SPIR-V, host |
 //! | `kernel::launch` | the typed launch functions of the host |
 //! | `global` | a global heap for each allocator |
-//! | `heap_data` | the derive |
+//! | `heap_data`, `kernel_error` | the derives |
 //! | `paths` | how the expansion names the runtime crate |
 
 mod global;
 mod heap_data;
 mod kernel;
+mod kernel_error;
 mod paths;
 
 use proc_macro::TokenStream;
@@ -21,20 +24,43 @@ use syn::parse_macro_input;
 ///
 /// ```text
 /// #[kernel(allocators = all)]
-/// pub fn squares<A: DeviceAlloc>(heap: Heap<A>, out: &mut [HeapVec<u32>]) -> Result<(), AllocError> { … }
+/// pub fn squares<A: DeviceAlloc>(heap: Heap<A>, list: &mut HeapVec<u32>) -> Result<(), AllocError> { … }
 ///
 /// #[kernel]
-/// pub fn scale(values: &mut [f32], factor: f32) { … }
+/// pub fn scale(values: &[f32], mut out: PerLane<f32>, factor: f32) { … }
 /// ```
 ///
-/// *Parameters*: one `Heap<A>` at most, where `A` is the function's only type parameter; slices
-/// `&[T]` and `&mut [T]` of `HeapData` (or `&[AtomicWord]` for words that several lanes change);
-/// and scalars that are `HeapData`, `DevicePtr` among them. *Result*: nothing, or
-/// `Result<(), AllocError>`; errors are counted and reach the host with the place of the first.
+/// # Parameters
 ///
-/// A kernel with a heap says which allocators it is compiled for: `allocators = all` for the
+/// | parameter | what a lane has | the host gives |
+/// |---|---|---|
+/// | `heap: Heap<A>`, with a type parameter `A` | a heap of any of the allocators that the attribute names | `&Pool<A>` |
+/// | `heap: Heap<WarpHeap>` | a heap of this allocator | `&Pool<WarpHeap>` |
+/// | `x: &mut T` | its own element, that with its number; lanes beyond the last do not run | `&mut DeviceVec<T>` |
+/// | `x: PerLane<T>` | the same through an index; all lanes run | `&mut DeviceVec<T>` |
+/// | `x: Scatter<T>` | any element, by `unsafe` calls | `&mut DeviceVec<T>` |
+/// | `x: &[T]` | all elements, to be read | `&DeviceVec<T>` |
+/// | `x: &[AtomicWord]` | all words, to be changed atomically | `&DeviceVec<u32>` |
+/// | `x: &mut [T]` | all elements; **every lane has the same slice**, and no two may access one element of which one writes | `&DeviceVec<T>` |
+/// | `x: T` | a value | the value |
+///
+/// Elements are `HeapData`, values anything that is an `Argument`: `HeapData`, `DevicePtr` among them, `bool` and
+/// numbers.
+///
+/// # Allocators
+///
+/// A kernel with a type parameter says which allocators it is compiled for: `allocators = all` for the
 /// library's list, `allocators = Counted<all>` for the same list in an adaptor, or a list of types,
-/// `allocators = [ScatterAlloc, Counted<Bump>]`.
+/// `allocators = [ScatterAlloc, Counted<Bump>]`. With several type parameters each has its own by its name, `A = all,
+/// B = [Bump]`, one at most `all`, and there is an entry point for each combination. A kernel with several heaps is
+/// an `unsafe fn`, whose promise is that a container is used through the heap alone that its memory is from.
+///
+/// # Result
+///
+/// Nothing, `Result<(), AllocError>`, or `Result<(), Failure<E>>` with an enum `E` of the program's own errors that
+/// derives `KernelError`. Errors are counted and reach the host with the place of the first.
+///
+/// # Registers
 ///
 /// `max_registers = 32`, also behind the allocators, is the most registers that a lane of this kernel has
 /// on CUDA; it means nothing elsewhere. `max_registers = lean` is for kernels that do little beside
@@ -42,9 +68,11 @@ use syn::parse_macro_input;
 /// many warps as possible are on a multiprocessor; a kernel that computes much would store values in
 /// memory for lack of registers.
 ///
-/// On the host it becomes a method of the crate's `Kernels` (see `device_module!`): the pool if there
-/// is one, then the `LaunchConfig`, then the other arguments in order: a `&DeviceVec<T>` for a slice,
-/// the value for a scalar. `name_launch` instead of `name` prepares the launch without running it.
+/// # On the host
+///
+/// It becomes a method of the crate's `Kernels` (see `device_module!`): the pools if there are
+/// any, then the `LaunchConfig`, then the other arguments in order. `name_launch` instead of `name` prepares the launch
+/// without running it. The launch of an `unsafe fn` is `unsafe`.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let options = parse_macro_input!(attribute as kernel::Options);
@@ -67,6 +95,16 @@ pub fn __global_allocators(_: TokenStream) -> TokenStream {
 pub fn derive_heap_data(item: TokenStream) -> TokenStream {
     let input = parse_macro_input!(item as syn::DeriveInput);
     heap_data::expand(input)
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}
+
+/// Implements `KernelError` for an enum without fields that is `#[repr(u32)]`: the numbers of its errors are its
+/// discriminants.
+#[proc_macro_derive(KernelError)]
+pub fn derive_kernel_error(item: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(item as syn::DeriveInput);
+    kernel_error::expand(input)
         .unwrap_or_else(|error| error.to_compile_error())
         .into()
 }

@@ -8,7 +8,9 @@ fn wrong_use_is_explained() {
     let cases = trybuild::TestCases::new();
     // One that compiles, so that the others do not fail for a reason that all of them share.
     cases.pass("tests/ui/right.rs");
+    cases.pass("tests/ui/shapes.rs");
     cases.compile_fail("tests/ui/kernel_*.rs");
     cases.compile_fail("tests/ui/launch_*.rs");
+    cases.compile_fail("tests/ui/params_*.rs");
     cases.compile_fail("tests/ui/heap_data_*.rs");
 }

@@ -4,7 +4,13 @@ use crate::arch::{AtomicWord, Group, Words};
 use crate::sync::Team;
 use crate::{Heap, thread};
 use warpheap_api::abi::{self, ArgBlock};
-use warpheap_api::{AllocError, HeapData, HeapHandle, HeapMemory, HeapParams};
+use warpheap_api::{
+    AllocError, Failure, HeapData, HeapHandle, HeapMemory, HeapParams, KernelError,
+};
+
+/// Whether a lane's own element is changed where it lies. Where a lane that panics leaves others running, a copy would
+/// be lost, and what is left may name memory that was freed.
+pub const IN_PLACE: bool = crate::arch::PANICS_END_LANES;
 
 /// What the elements of a kernel's slice are on the host's side.
 pub trait SliceElement {
@@ -23,9 +29,13 @@ impl SliceElement for AtomicWord {
 /// What a kernel may return.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot return `{Self}`",
-    note = "it returns nothing or `Result<(), AllocError>`; values go into a slice"
+    note = "it returns nothing, `Result<(), AllocError>` or `Result<(), Failure<E>>` with errors of its own; values \
+            go into a slice"
 )]
 pub trait Outcome {
+    /// Whether there are errors beside the heap's.
+    const OWN: bool = false;
+
     /// 0, or the code of the error.
     fn code(self) -> u32;
 }
@@ -43,6 +53,17 @@ impl Outcome for Result<(), AllocError> {
         match self {
             Ok(()) => 0,
             Err(error) => error.code(),
+        }
+    }
+}
+
+impl<E: KernelError> Outcome for Result<(), Failure<E>> {
+    const OWN: bool = true;
+    #[inline(always)]
+    fn code(self) -> u32 {
+        match self {
+            Ok(()) => 0,
+            Err(failure) => failure.code(),
         }
     }
 }
@@ -86,7 +107,9 @@ pub fn finish<R: Outcome>(report: Words, outcome: R) {
         let team = Team::by_key(Group::here(), code);
         if team.leads() {
             report.fetch_add(abi::REPORT_ERRORS, team.count());
-            report.fetch_add(abi::REPORT_BY_CODE + code as usize - 1, team.count());
+            if !R::OWN || code <= AllocError::Unsupported.code() {
+                report.fetch_add(abi::REPORT_BY_CODE + code as usize - 1, team.count());
+            }
             // A look first: all but a few come too late to be the first.
             if report.load(abi::REPORT_CODE) == 0
                 && report.compare_exchange(abi::REPORT_CODE, 0, code) == 0

@@ -31,15 +31,41 @@ impl<A: HeapHandle<Memory = Words>> Heap<A> {
 
 impl<A: DeviceAlloc> Heap<A> {
     /// The allocator behind the heap.
+    ///
+    /// # Safety
+    /// As [`words`](Self::words), which an allocator gives.
     #[inline(always)]
-    pub fn allocator(self) -> A {
+    pub unsafe fn allocator(self) -> A {
         self.alloc
     }
 
     /// The words of the heap.
+    ///
+    /// # Safety
+    /// Words are read and written inside live blocks alone, by whoever owns them, and each by one lane at a time unless all
+    /// accesses are atomic. Others are metadata of the allocator, or somebody else's.
     #[inline(always)]
-    pub fn words(self) -> A::Memory {
+    pub unsafe fn words(self) -> A::Memory {
+        self.memory()
+    }
+
+    /// The words of the heap, for the library, which keeps to what [`words`](Self::words) asks for.
+    #[inline(always)]
+    pub(crate) fn memory(self) -> A::Memory {
         self.alloc.memory()
+    }
+
+    /// Release fence at device scope: what this lane wrote before is visible to whoever reads an atomic that this lane
+    /// writes afterwards, and then calls [`acquire`](Self::acquire).
+    #[inline(always)]
+    pub fn release(self) {
+        self.memory().release();
+    }
+
+    /// Acquire fence at device scope, the other half of [`release`](Self::release).
+    #[inline(always)]
+    pub fn acquire(self) {
+        self.memory().acquire();
     }
 
     /// Allocates a block; see [`DeviceAlloc::malloc`].
@@ -61,7 +87,7 @@ impl<A: DeviceAlloc> Heap<A> {
     #[track_caller]
     pub unsafe fn free(self, ptr: DevicePtr<u8>, layout: Layout) {
         if !ptr.is_null() {
-            self.words().note_free(ptr, layout);
+            self.memory().note_free(ptr, layout);
         }
         // SAFETY: the caller's promise.
         unsafe { self.alloc.free(ptr, layout) }
@@ -90,7 +116,7 @@ impl<A: DeviceAlloc> Heap<A> {
     #[track_caller]
     pub unsafe fn free_warp(self, ptr: DevicePtr<u8>, layout: Layout) {
         if !ptr.is_null() {
-            self.words().note_free(ptr, layout);
+            self.memory().note_free(ptr, layout);
         }
         // SAFETY: the caller's promise.
         unsafe { self.alloc.free_warp(ptr, layout) }
@@ -124,16 +150,16 @@ impl<A: DeviceAlloc> Heap<A> {
     ) -> Result<DevicePtr<u8>, AllocError> {
         // An emulator hears that the old block is gone before it can be another lane's, and that it
         // is back if nothing happened.
-        self.words().note_free(ptr, layout);
+        self.memory().note_free(ptr, layout);
         // SAFETY: the caller's promise.
         match unsafe { self.alloc.realloc(ptr, layout, new_size) } {
             Ok(moved) => {
                 let layout = warpheap_api::layout::aligned(new_size, layout.align());
-                self.words().note_malloc(moved, layout);
+                self.memory().note_malloc(moved, layout);
                 Ok(moved)
             }
             Err(error) => {
-                self.words().note_malloc(ptr, layout);
+                self.memory().note_malloc(ptr, layout);
                 Err(error)
             }
         }
@@ -201,7 +227,7 @@ impl<A: DeviceAlloc> Heap<A> {
     where
         A: Reset,
     {
-        self.words().note_reset();
+        self.memory().note_reset();
         // SAFETY: the caller's promise.
         unsafe { self.alloc.reset(index, count) }
     }
@@ -224,7 +250,7 @@ impl<A: DeviceAlloc> Heap<A> {
     #[inline(always)]
     #[track_caller]
     pub unsafe fn load<T: HeapData>(self, ptr: DevicePtr<T>) -> T {
-        T::get(self.words(), ptr.word())
+        T::get(self.memory(), ptr.word())
     }
 
     /// Writes the value behind a handle.
@@ -234,7 +260,7 @@ impl<A: DeviceAlloc> Heap<A> {
     #[inline(always)]
     #[track_caller]
     pub unsafe fn store<T: HeapData>(self, ptr: DevicePtr<T>, value: T) {
-        value.put(self.words(), ptr.word());
+        value.put(self.memory(), ptr.word());
     }
 
     /// Reads element `index` of an array.
@@ -245,7 +271,7 @@ impl<A: DeviceAlloc> Heap<A> {
     #[track_caller]
     pub unsafe fn load_at<T: HeapData>(self, ptr: DevicePtr<T>, index: u32) -> T {
         T::get(
-            self.words(),
+            self.memory(),
             ptr.word() + index as usize * T::WORDS as usize,
         )
     }
@@ -258,7 +284,7 @@ impl<A: DeviceAlloc> Heap<A> {
     #[track_caller]
     pub unsafe fn store_at<T: HeapData>(self, ptr: DevicePtr<T>, index: u32, value: T) {
         value.put(
-            self.words(),
+            self.memory(),
             ptr.word() + index as usize * T::WORDS as usize,
         );
     }
@@ -271,7 +297,7 @@ impl<A: DeviceAlloc> Heap<A> {
     #[inline(always)]
     #[track_caller]
     pub unsafe fn atomic_add(self, ptr: DevicePtr<u32>, value: u32) -> u32 {
-        self.words().fetch_add(ptr.word(), value)
+        self.memory().fetch_add(ptr.word(), value)
     }
 
     /// Compares and swaps the word behind a handle, atomically and relaxed; returns the old value,
@@ -287,7 +313,7 @@ impl<A: DeviceAlloc> Heap<A> {
         current: u32,
         new: u32,
     ) -> u32 {
-        self.words().compare_exchange(ptr.word(), current, new)
+        self.memory().compare_exchange(ptr.word(), current, new)
     }
 
     #[inline(always)]
@@ -299,7 +325,7 @@ impl<A: DeviceAlloc> Heap<A> {
     ) -> Result<DevicePtr<u8>, AllocError> {
         match result {
             Ok(ptr) => {
-                self.words().note_malloc(ptr, layout);
+                self.memory().note_malloc(ptr, layout);
                 Ok(ptr)
             }
             Err(error) => Err(error),

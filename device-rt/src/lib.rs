@@ -12,7 +12,7 @@
 //! | [`container`] | data structures that grow in a heap |
 //!
 //! [`global`] lets kernels use Rust's own collections. Beside them: [`Heap`], through which kernels use any of the allocators; [`thread`], where a
-//! lane is; [`entry`], what `#[kernel]` expands to; and with the feature `std` the host's side of
+//! lane is; [`params`], what kernels take that lanes write; [`entry`], what `#[kernel]` expands to; and with the feature `std` the host's side of
 //! the allocators, which lays out heaps and reads their metadata.
 #![cfg_attr(any(target_arch = "nvptx64", target_arch = "spirv"), no_std)]
 #![cfg_attr(target_arch = "spirv", feature(asm_experimental_arch))]
@@ -36,6 +36,7 @@ pub mod global;
 mod heap;
 #[cfg(feature = "std")]
 pub mod host;
+pub mod params;
 pub mod sync;
 pub mod thread;
 
@@ -46,7 +47,7 @@ pub use heap::Heap;
 pub use warpheap_api as api;
 #[doc(hidden)]
 pub use warpheap_macros::__global_allocators;
-pub use warpheap_macros::{HeapData, kernel};
+pub use warpheap_macros::{HeapData, KernelError, kernel};
 
 pub mod device {
     //! What a kernel author imports: `use warpheap::device::*`.
@@ -60,12 +61,13 @@ pub mod device {
     };
     #[cfg(feature = "allocator-api2")]
     pub use crate::global::AddressedAlloc;
+    pub use crate::params::{LaneIndex, PerLane, Scatter};
     pub use crate::{Heap, thread};
     pub use warpheap_api::{
-        AllocError, Arena, DeviceAlloc, DevicePtr, HeapData, HeapStats, HeapUsage, Layout, Reset,
-        WarpArena, layout,
+        AllocError, Arena, DeviceAlloc, DevicePtr, Failure, HeapData, HeapStats, HeapUsage,
+        KernelError, Layout, Reset, WarpArena, layout,
     };
-    pub use warpheap_macros::{HeapData, kernel};
+    pub use warpheap_macros::{HeapData, KernelError, kernel};
 }
 
 macro_rules! on_target {

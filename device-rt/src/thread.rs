@@ -51,8 +51,11 @@ pub fn warp_width() -> u32 {
 }
 
 /// Waits until all lanes of the block are here, and orders their memory accesses among themselves.
-/// Every lane of the block must reach the call, also those that have nothing to do.
+///
+/// # Safety
+/// Every lane of the block reaches the call, as often as the others, also those that have nothing to do.
 #[inline(always)]
-pub fn block_barrier() {
-    arch::block_barrier();
+pub unsafe fn block_barrier() {
+    // SAFETY: the caller's promise.
+    unsafe { arch::block_barrier() };
 }

@@ -63,7 +63,7 @@ pub fn map_fill<A: DeviceAlloc>(
 
 /// All lanes together write keys and values to `keys` and `values`, in any order, as far as there is `room`, and
 /// their number to `found[0]`, which was zero.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn map_read<A: DeviceAlloc>(
     heap: Heap<A>,
     map: Trie,
@@ -74,7 +74,8 @@ pub fn map_read<A: DeviceAlloc>(
     value_words: u32,
     room: u32,
 ) {
-    let memory = heap.words();
+    // SAFETY: the host launches it while nobody else uses the map.
+    let memory = unsafe { heap.words() };
     let mut cursor = TrieCursor::new(map, key_words, thread::index(), thread::count());
     while cursor.step_present(memory) {
         // One addition for the lanes that are here.
@@ -99,7 +100,8 @@ pub fn map_read<A: DeviceAlloc>(
 
 #[inline(always)]
 fn read<A: DeviceAlloc>(heap: Heap<A>, word: usize) -> u32 {
-    u32::get(heap.words(), word)
+    // SAFETY: the host launches it while nobody else uses the map.
+    u32::get(unsafe { heap.words() }, word)
 }
 
 /// The first `shares` lanes take all keys out and free their memory; see `HeapHashMap::free_part`.
@@ -113,6 +115,7 @@ pub fn map_free<A: DeviceAlloc>(
 ) {
     let i = thread::index();
     if i < shares {
-        map.free_part(heap, key_words, value_words, i, shares);
+        // SAFETY: the host launches it while nobody else uses the map.
+        unsafe { map.free_part(heap, key_words, value_words, i, shares) };
     }
 }

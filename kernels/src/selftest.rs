@@ -90,7 +90,7 @@ pub const fn next(lanes: LaneMask, lane: u32) -> u32 {
 /// Each lane takes its own number of steps (`counts`, at most [`STEPS`]), in each of which the lanes
 /// that are left work together, and then stores a summary. `steps` has [`STEPS`] places for each
 /// lane; there are no more lanes than elements of `counts`.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn selftest_divergence(counts: &[u32], steps: &mut [Step], summaries: &mut [Summary]) {
     let i = thread::index() as usize;
     if i < counts.len() {
@@ -160,7 +160,7 @@ pub fn hashed(i: u32, rounds: u32) -> u32 {
 }
 
 /// Lanes stay in a loop for long, some longer than others, and store what they come to.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn selftest_rounds(out: &mut [u32]) {
     let i = thread::index();
     if (i as usize) < out.len() {
@@ -180,7 +180,7 @@ pub const COUNTERS: usize = 3;
 /// All lanes draw a ticket and a place: `counters` begin as zeros, `places` as zeros with at least
 /// as many elements as there are lanes. A lane probes for a free place from where its hash says, marks
 /// it with its index + 1, and stores where it found one (`u32::MAX` if nowhere).
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn selftest_atomics(
     counters: &[AtomicWord],
     places: &[AtomicWord],
@@ -213,7 +213,7 @@ const TRIES: u32 = 1024;
 /// Lanes claim bits of a bitmap as a warp: one lane claims as many bits as lanes are left, those that
 /// get one leave the loop. A lane stores the bit that it got, `u32::MAX` if none. `bitmap` begins as
 /// zeros; the number of its words is a power of two.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn selftest_claims(bitmap: &[AtomicWord], claimed: &mut [u32]) {
     let i = thread::index();
     if (i as usize) < claimed.len() {
@@ -249,7 +249,7 @@ pub const LONGEST: u32 = 37;
 
 /// Each lane collects numbers in a vector of its own, as many as its index says, reads them back,
 /// and stores their sum.
-#[kernel(allocators = [Bump])]
+#[kernel(allocators = [Bump], unsafe(slices))]
 pub fn selftest_vectors<A: DeviceAlloc>(heap: Heap<A>, sums: &mut [u32]) -> Result<(), AllocError> {
     let i = thread::index();
     if (i as usize) < sums.len() {
@@ -277,7 +277,7 @@ pub const fn message(i: u32) -> u32 {
 /// Each lane writes a message, raises its flag, and takes the message of the lane as far from the
 /// end as it is from the start, if that one's flag comes up within some looks; it stores what it
 /// took, 0 if nothing. `letters` and `flags` begin as zeros, with an element for each lane.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn selftest_messages(letters: &[AtomicWord], flags: &[AtomicWord], taken: &mut [u32]) {
     let i = thread::index() as usize;
     if i < taken.len() && taken.len() == letters.len() && taken.len() == flags.len() {
@@ -316,7 +316,7 @@ pub fn selftest_reports(divisor: u32, remainder: u32) -> Result<(), AllocError> 
 
 /// Adds to each element its index + 1: run twice, elements are twice that only if the second launch
 /// saw what the first wrote.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn selftest_index(out: &mut [u32]) {
     let i = thread::index() as usize;
     if i < out.len() {

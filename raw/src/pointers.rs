@@ -45,18 +45,18 @@ impl<A: DeviceAlloc<Memory = Words>> Pointers for Heap<A> {
         if ptr.is_null() {
             return null_mut();
         }
-        arch::pointer(self.words(), ptr)
+        arch::pointer(words(self), ptr)
     }
 
     #[inline(always)]
     fn handle(self, block: *mut u8) -> DevicePtr<u8> {
-        arch::handle(self.words(), block)
+        arch::handle(words(self), block)
     }
 
     #[inline(always)]
     fn malloc_ptr(self, layout: Layout) -> *mut u8 {
         match self.malloc(layout) {
-            Ok(ptr) => arch::pointer(self.words(), ptr),
+            Ok(ptr) => arch::pointer(words(self), ptr),
             Err(AllocError::Contended) => malloc_again(self, layout),
             Err(_) => null_mut(),
         }
@@ -79,6 +79,13 @@ impl<A: DeviceAlloc<Memory = Words>> Pointers for Heap<A> {
     }
 }
 
+/// Where the words of a heap lie.
+#[inline(always)]
+fn words<A: DeviceAlloc<Memory = Words>>(heap: Heap<A>) -> Words {
+    // SAFETY: none is read or written: this file only computes addresses.
+    unsafe { heap.words() }
+}
+
 /// The tries after the first. Apart from it: what they need would take registers from kernels whose first try succeeds.
 #[cold]
 #[inline(never)]
@@ -96,7 +103,7 @@ fn insist<A: DeviceAlloc<Memory = Words>>(
     let mut tries = 1;
     loop {
         match ask() {
-            Ok(ptr) => return arch::pointer(heap.words(), ptr),
+            Ok(ptr) => return arch::pointer(words(heap), ptr),
             Err(AllocError::Contended) if tries < TRIES => {
                 arch::pause(PAUSE);
                 tries += 1;

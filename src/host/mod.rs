@@ -11,8 +11,8 @@ mod device;
 pub use device::Device;
 pub use warpheap_kernels::maps::{DeviceHashMap, DeviceHashSet, DeviceMultiMap, MapAlloc};
 pub use warpheap_rt::api::host::{
-    BackendKind, BlockSize, ClassUsage, DeviceBox, DeviceError, DeviceInfo, DeviceVec, Event,
-    HostAlloc, KernelFailure, KernelImage, KernelPanic, LaunchConfig, LaunchReport, Module,
+    BackendKind, BlockSize, Cause, ClassUsage, DeviceBox, DeviceError, DeviceInfo, DeviceVec,
+    Event, HostAlloc, KernelFailure, KernelImage, KernelPanic, LaunchConfig, LaunchReport, Module,
     PlanError, PoolStats, Prepared, RawBuffer, Reading, Scope, ScopedStream, Stream, Usage,
 };
 

@@ -9,7 +9,7 @@ pub struct DeviceBox<T> {
     one: DeviceVec<T>,
 }
 
-impl<T: HeapData> DeviceBox<T> {
+impl<T: HeapData + Copy> DeviceBox<T> {
     /// A copy of `value` in device memory.
     ///
     /// # Errors

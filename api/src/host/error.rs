@@ -1,40 +1,9 @@
 //! What can go wrong on the host side. Each message says what, where and what to do.
 
-use super::{BackendKind, KernelPanic};
+use super::{BackendKind, KernelFailure, KernelPanic};
 use crate::AllocError;
 use std::string::String;
 use thiserror::Error;
-
-/// Lanes of a kernel returned an error.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelFailure {
-    /// Entry point of the kernel.
-    pub kernel: String,
-    /// Number of lanes that returned an error.
-    pub lanes: u32,
-    /// Of these: `Exhausted`, `Contended`, `Unsupported`.
-    pub by_cause: [u32; 3],
-    /// The error that was recorded first.
-    pub first: AllocError,
-    /// Block index of the lane that recorded it.
-    pub block: u32,
-    /// Index of that lane inside its block.
-    pub lane: u32,
-}
-
-impl std::fmt::Display for KernelFailure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [exhausted, contended, unsupported] = self.by_cause;
-        write!(
-            f,
-            "kernel {}: {} lane(s) failed (exhausted {exhausted}, contended {contended}, unsupported \
-             {unsupported}); first in block {}, lane {}: {}",
-            self.kernel, self.lanes, self.block, self.lane, self.first
-        )
-    }
-}
-
-impl std::error::Error for KernelFailure {}
 
 /// Why a heap cannot be laid out in a pool of the size that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

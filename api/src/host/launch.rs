@@ -2,10 +2,11 @@
 
 use super::generation::HeapBlock;
 use super::{
-    BufferId, Device, DeviceError, HostEntry, KernelFailure, Module, ModuleId, RawBuffer, Stream,
+    BufferId, Cause, Device, DeviceError, HostEntry, KernelFailure, Module, ModuleId, RawBuffer,
+    Stream,
 };
 use crate::abi::{self, ARG_WORDS, ArgBlock};
-use crate::{AllocError, HeapData, HeapParams};
+use crate::{HeapData, HeapParams};
 use std::boxed::Box;
 use std::format;
 use std::string::ToString;
@@ -135,16 +136,38 @@ impl Arg {
 /// The arguments of a launch, in the order of the kernel's parameters.
 pub type Args = Vec<Arg>;
 
-/// What can be passed for a scalar parameter: its words.
+/// What can be passed for a scalar parameter: its words, as [`Argument`](crate::Argument) reads them.
 pub trait IntoArg {
     /// The argument.
     fn into_arg(self) -> Arg;
 }
 
-impl<T: HeapData> IntoArg for T {
+impl<T: HeapData + Copy> IntoArg for T {
     fn into_arg(self) -> Arg {
         Arg::Words(super::vec::words_of(core::slice::from_ref(&self)).to_vec())
     }
+}
+
+macro_rules! into_words {
+    ($($type:ty: $words:expr;)*) => {$(
+        impl IntoArg for $type {
+            fn into_arg(self) -> Arg {
+                Arg::Words($words(self).to_vec())
+            }
+        }
+    )*};
+}
+
+into_words! {
+    bool: |value| [u32::from(value)];
+    u8: |value| [u32::from(value)];
+    u16: |value| [u32::from(value)];
+    i8: |value| [value as u32];
+    i16: |value| [value as u32];
+    usize: |value| halves(value as u64);
+    u64: halves;
+    i64: |value| halves(value as u64);
+    f64: |value: f64| halves(value.to_bits());
 }
 
 /// One kernel launch, as a backend sees it.
@@ -243,17 +266,12 @@ impl LaunchReport {
         if self.words[abi::REPORT_ERRORS] == 0 {
             return None;
         }
-        let first = match self.words[abi::REPORT_CODE] {
-            1 => AllocError::Exhausted,
-            2 => AllocError::Contended,
-            _ => AllocError::Unsupported,
-        };
         let by = abi::REPORT_BY_CODE;
         Some(KernelFailure {
             kernel: kernel.to_string(),
             lanes: self.words[abi::REPORT_ERRORS],
             by_cause: [self.words[by], self.words[by + 1], self.words[by + 2]],
-            first,
+            first: Cause::from_code(self.words[abi::REPORT_CODE]),
             block: self.words[abi::REPORT_BLOCK],
             lane: self.words[abi::REPORT_LANE],
         })

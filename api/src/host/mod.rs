@@ -3,10 +3,10 @@
 //! | module | what |
 //! |---|---|
 //! | `backend` | what a backend implements, and what it is told to launch |
-//! | `error`, `panic` | what can go wrong |
+//! | `error`, `failure`, `panic` | what can go wrong |
 //! | `device` | an opened device, the handle that everything else is made from |
 //! | `buffer` | raw device memory with an owner |
-//! | `vec`, `boxed` | typed device memory: [`DeviceVec`], [`DeviceBox`] |
+//! | `vec`, `plain`, `boxed` | typed device memory: [`DeviceVec`], what is done with plain data in it, [`DeviceBox`] |
 //! | `plan`, `pool` | how a heap is laid out, and a heap on a device: [`Pool`] |
 //! | `stats` | what a heap holds at one moment |
 //! | `module` | the kernels of a device crate, embedded and on a device |
@@ -24,11 +24,13 @@ mod check;
 mod device;
 mod error;
 mod event;
+mod failure;
 mod generation;
 mod launch;
 mod module;
 mod order;
 mod panic;
+mod plain;
 mod plan;
 mod pool;
 mod queue;
@@ -45,8 +47,9 @@ pub use backend::{
 pub use boxed::DeviceBox;
 pub use buffer::RawBuffer;
 pub use device::Device;
-pub use error::{DeviceError, KernelFailure, PlanError};
+pub use error::{DeviceError, PlanError};
 pub use event::Event;
+pub use failure::{Cause, KernelFailure};
 pub use launch::{
     Arg, Args, HeapArg, IntoArg, Launch, LaunchConfig, LaunchReport, Prepared, SliceArg,
 };

@@ -110,7 +110,7 @@ impl<'scope> ScopedStream<'scope> {
     ///
     /// # Errors
     /// [`DeviceError::OutOfRange`] unless the lengths are equal; errors of the device.
-    pub fn read_into<T: HeapData>(
+    pub fn read_into<T: HeapData + Copy>(
         &self,
         from: &DeviceVec<T>,
         into: &'scope mut [T],

@@ -88,7 +88,11 @@ impl Stream {
     ///
     /// # Errors
     /// [`DeviceError::OutOfRange`] unless the lengths are equal; errors of the device.
-    pub fn write<T: HeapData>(&self, to: &mut DeviceVec<T>, data: &[T]) -> Result<(), DeviceError> {
+    pub fn write<T: HeapData + Copy>(
+        &self,
+        to: &mut DeviceVec<T>,
+        data: &[T],
+    ) -> Result<(), DeviceError> {
         to.same_len("Stream::write", data.len())?;
         let demand = to.demand(Access::Overwrite);
         let work = Work::Write {
@@ -118,7 +122,7 @@ impl Stream {
     ///
     /// # Errors
     /// As [`write`](Self::write).
-    pub fn copy<T: HeapData>(
+    pub fn copy<T: HeapData + Copy>(
         &self,
         from: &DeviceVec<T>,
         to: &mut DeviceVec<T>,
@@ -139,7 +143,7 @@ impl Stream {
     ///
     /// # Errors
     /// Errors of the device.
-    pub fn read<T: HeapData>(&self, from: &DeviceVec<T>) -> Result<Reading<T>, DeviceError> {
+    pub fn read<T: HeapData + Copy>(&self, from: &DeviceVec<T>) -> Result<Reading<T>, DeviceError> {
         let demand = from.demand(Access::Snapshot);
         if demand.bytes() == 0 {
             return Ok(Reading::nothing(&self.queue));

@@ -6,10 +6,8 @@ use super::{Arg, Device, DeviceError, HostAlloc, Pool, RawBuffer, SliceArg};
 use crate::{DevicePtr, HeapData, layout};
 use core::marker::PhantomData;
 use core::mem::{size_of, size_of_val};
-use core::ops::Range;
 use std::fmt;
 use std::sync::Arc;
-use std::vec;
 use std::vec::Vec;
 
 /// Alignment of vectors that live in a heap: the offset alignment that Vulkan devices may ask of a
@@ -20,6 +18,9 @@ const HEAP_ALIGN: usize = 256;
 ///
 /// It lies in a buffer of its own, or, from the `_in` constructors, inside a heap. The
 /// length is fixed.
+///
+/// Elements that own memory of a heap, such as containers, begin as empty ones ([`zeroed`](Self::zeroed)) and are changed by
+/// kernels. What copies elements is there for `Copy` ones alone, so that no container is there twice.
 pub struct DeviceVec<T> {
     storage: Storage,
     len: u32,
@@ -35,16 +36,33 @@ impl<T: HeapData> DeviceVec<T> {
     /// An empty vector.
     ///
     /// # Errors
-    /// As [`uninit`](Self::uninit).
+    /// As [`zeroed`](Self::zeroed).
     pub fn new(device: &Device) -> Result<Self, DeviceError> {
         Self::zeroed(device, 0)
     }
 
-    /// `len` elements with unspecified contents.
+    /// `len` elements of zero words.
     ///
     /// # Errors
     /// [`DeviceError::TooLarge`] and [`DeviceError::OutOfMemory`].
-    pub fn uninit(device: &Device, len: usize) -> Result<Self, DeviceError> {
+    pub fn zeroed(device: &Device, len: usize) -> Result<Self, DeviceError> {
+        let vec = Self::made(device, len)?;
+        vec.fill_zero()?;
+        Ok(vec)
+    }
+
+    /// Like [`zeroed`](Self::zeroed), inside the heap of `pool`.
+    ///
+    /// # Errors
+    /// As [`Pool::malloc`].
+    pub fn zeroed_in<A: HostAlloc>(pool: &Pool<A>, len: usize) -> Result<Self, DeviceError> {
+        let vec = Self::made_in(pool, len)?;
+        vec.fill_zero()?;
+        Ok(vec)
+    }
+
+    /// `len` elements of whatever the memory holds.
+    pub(super) fn made(device: &Device, len: usize) -> Result<Self, DeviceError> {
         let len = checked_len::<T>(len)?;
         let buffer = device.alloc(byte_len::<T>(len))?;
         Ok(DeviceVec {
@@ -54,44 +72,8 @@ impl<T: HeapData> DeviceVec<T> {
         })
     }
 
-    /// `len` elements of zero words.
-    ///
-    /// # Errors
-    /// As [`uninit`](Self::uninit).
-    pub fn zeroed(device: &Device, len: usize) -> Result<Self, DeviceError> {
-        let vec = Self::uninit(device, len)?;
-        vec.fill_zero()?;
-        Ok(vec)
-    }
-
-    /// `len` times the same element.
-    ///
-    /// # Errors
-    /// As [`uninit`](Self::uninit).
-    pub fn filled(device: &Device, len: usize, element: T) -> Result<Self, DeviceError> {
-        let vec = Self::uninit(device, len)?;
-        match words_of(core::slice::from_ref(&element))[..] {
-            [word] => vec.buffer().fill(0, len as u64, word)?,
-            _ => vec.write_at(0, &vec![element; len])?,
-        }
-        Ok(vec)
-    }
-
-    /// A copy of `data` in device memory.
-    ///
-    /// # Errors
-    /// As [`uninit`](Self::uninit).
-    pub fn from_slice(device: &Device, data: &[T]) -> Result<Self, DeviceError> {
-        let vec = Self::uninit(device, data.len())?;
-        vec.write_at(0, data)?;
-        Ok(vec)
-    }
-
-    /// Like [`uninit`](Self::uninit), inside the heap of `pool`.
-    ///
-    /// # Errors
-    /// As [`Pool::malloc`].
-    pub fn uninit_in<A: HostAlloc>(pool: &Pool<A>, len: usize) -> Result<Self, DeviceError> {
+    /// The same in the heap of `pool`.
+    pub(super) fn made_in<A: HostAlloc>(pool: &Pool<A>, len: usize) -> Result<Self, DeviceError> {
         let len = checked_len::<T>(len)?;
         let layout = layout::aligned(byte_len::<T>(len).max(1) as usize, HEAP_ALIGN);
         let ptr = pool.malloc(layout)?;
@@ -106,26 +88,6 @@ impl<T: HeapData> DeviceVec<T> {
         })
     }
 
-    /// Like [`zeroed`](Self::zeroed), inside the heap of `pool`.
-    ///
-    /// # Errors
-    /// As [`Pool::malloc`].
-    pub fn zeroed_in<A: HostAlloc>(pool: &Pool<A>, len: usize) -> Result<Self, DeviceError> {
-        let vec = Self::uninit_in(pool, len)?;
-        vec.fill_zero()?;
-        Ok(vec)
-    }
-
-    /// Like [`from_slice`](Self::from_slice), inside the heap of `pool`.
-    ///
-    /// # Errors
-    /// As [`Pool::malloc`].
-    pub fn from_slice_in<A: HostAlloc>(pool: &Pool<A>, data: &[T]) -> Result<Self, DeviceError> {
-        let vec = Self::uninit_in(pool, data.len())?;
-        vec.write_at(0, data)?;
-        Ok(vec)
-    }
-
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.len as usize
@@ -134,73 +96,6 @@ impl<T: HeapData> DeviceVec<T> {
     /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
-    }
-
-    /// Copies `data` over all elements.
-    ///
-    /// # Errors
-    /// [`DeviceError::OutOfRange`] unless the lengths are equal; errors of the device.
-    pub fn copy_from(&mut self, data: &[T]) -> Result<(), DeviceError> {
-        self.same_len("DeviceVec::copy_from", data.len())?;
-        self.write_at(0, data)
-    }
-
-    /// Copies all elements to `data`.
-    ///
-    /// # Errors
-    /// As [`copy_from`](Self::copy_from).
-    pub fn copy_to(&self, data: &mut [T]) -> Result<(), DeviceError> {
-        self.same_len("DeviceVec::copy_to", data.len())?;
-        self.read_at(0, bytes_of_mut(data))
-    }
-
-    /// Copies `data` over the elements from number `first` on.
-    ///
-    /// # Errors
-    /// [`DeviceError::OutOfRange`] unless they lie in the vector; errors of the device.
-    pub fn copy_range_from(&mut self, first: usize, data: &[T]) -> Result<(), DeviceError> {
-        self.in_range("DeviceVec::copy_range_from", first, data.len())?;
-        self.write_at(first, data)
-    }
-
-    /// Copies the elements from number `first` on to `data`, as many as it has.
-    ///
-    /// # Errors
-    /// As [`copy_range_from`](Self::copy_range_from).
-    pub fn copy_range_to(&self, first: usize, data: &mut [T]) -> Result<(), DeviceError> {
-        self.in_range("DeviceVec::copy_range_to", first, data.len())?;
-        self.read_at(first, bytes_of_mut(data))
-    }
-
-    /// Copies a range of elements of another vector over those from number `first` on, on the device.
-    ///
-    /// # Errors
-    /// [`DeviceError::OutOfRange`] unless both lie in their vectors; errors of the device.
-    pub fn copy_range_from_vec(
-        &mut self,
-        first: usize,
-        from: &DeviceVec<T>,
-        range: Range<usize>,
-    ) -> Result<(), DeviceError> {
-        let what = "DeviceVec::copy_range_from_vec";
-        from.in_range(what, range.start, range.len())?;
-        self.in_range(what, first, range.len())?;
-        if range.is_empty() {
-            return Ok(());
-        }
-        let blocks = [from.block(), self.block()];
-        let (source, target) = (from.offset_of(range.start), self.offset_of(first));
-        let bytes = byte_len::<T>(range.len() as u32);
-        from.buffer()
-            .copy_in(blocks, source, self.buffer(), target, bytes)
-    }
-
-    /// All elements as a vector of the host.
-    ///
-    /// # Errors
-    /// Errors of the device.
-    pub fn to_vec(&self) -> Result<Vec<T>, DeviceError> {
-        filled_by(self.len(), |bytes| self.read_at(0, bytes))
     }
 
     /// Sets all words to zero.
@@ -234,6 +129,17 @@ impl<T: HeapData> DeviceVec<T> {
                 Storage::Heap(block) => Some(block.clone()),
             },
         })
+    }
+
+    /// Copies of all elements, of containers too, which each are there twice then.
+    ///
+    /// # Safety
+    /// Of each element and its copy one alone is used as what owns memory: the other is only looked at, or forgotten.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub unsafe fn peek(&self) -> Result<Vec<T>, DeviceError> {
+        filled_by(self.len(), |bytes| self.read_at(0, bytes))
     }
 
     /// The handle of the first element, if the vector lives in a heap.
@@ -303,21 +209,26 @@ impl<T: HeapData> DeviceVec<T> {
         }
     }
 
-    fn offset_of(&self, element: usize) -> u64 {
+    pub(super) fn offset_of(&self, element: usize) -> u64 {
         self.offset() + byte_len::<T>(element as u32)
     }
 
-    fn write_at(&self, first: usize, data: &[T]) -> Result<(), DeviceError> {
+    pub(super) fn write_at(&self, first: usize, data: &[T]) -> Result<(), DeviceError> {
         let offset = self.offset_of(first);
         self.buffer().write_in(self.block(), offset, bytes_of(data))
     }
 
-    fn read_at(&self, first: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
+    pub(super) fn read_at(&self, first: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
         let offset = self.offset_of(first);
         self.buffer().read_in(self.block(), offset, bytes)
     }
 
-    fn in_range(&self, what: &'static str, first: usize, len: usize) -> Result<(), DeviceError> {
+    pub(super) fn in_range(
+        &self,
+        what: &'static str,
+        first: usize,
+        len: usize,
+    ) -> Result<(), DeviceError> {
         let end = first.saturating_add(len);
         if end > self.len() {
             return Err(DeviceError::OutOfRange {
@@ -356,7 +267,7 @@ fn checked_len<T: HeapData>(len: usize) -> Result<u32, DeviceError> {
     })
 }
 
-fn byte_len<T: HeapData>(len: u32) -> u64 {
+pub(super) fn byte_len<T: HeapData>(len: u32) -> u64 {
     len as u64 * T::WORDS as u64 * 4
 }
 

@@ -7,7 +7,7 @@ use warpheap_rt::device::*;
 
 /// Writes to `parts[t]` what the predecessors in tile `t` give together. `segments` and `tiles` are those of all rows.
 /// Any number of lanes.
-#[kernel(allocators = Counted<all>)]
+#[kernel(allocators = Counted<all>, unsafe(slices))]
 pub fn rows_gather<A: DeviceAlloc>(
     heap: Heap<A>,
     rows: &[Row],
@@ -34,7 +34,7 @@ pub fn rows_gather<A: DeviceAlloc>(
 }
 
 /// The new rank of each vertex, as [`graph_rank`](crate::graph::graph_rank) gives it, from the `parts` of its row.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn rows_rank(
     tiles: &[u32],
     parts: &[f32],

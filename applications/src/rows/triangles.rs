@@ -7,7 +7,7 @@ use warpheap_rt::device::*;
 /// Counts triangles of an undirected graph (each edge in both rows): for each edge from `u` to a larger `v` the
 /// vertices larger than `v` that are in both rows. Lane `i` adds what it finds to `found[i]`, low word, and
 /// `found[i + thread::count()]`, high word. `segments` and `tiles` are those of all rows.
-#[kernel(allocators = Counted<all>)]
+#[kernel(allocators = Counted<all>, unsafe(slices))]
 pub fn rows_triangles<A: DeviceAlloc>(
     heap: Heap<A>,
     rows: &[Row],

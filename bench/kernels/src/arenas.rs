@@ -6,7 +6,7 @@ use warpheap_rt::device::*;
 
 /// Each warp starts an arena and hands it over; lane `i` allocates request `i` of `mix` from it. The block
 /// goes to `blocks[i]` and the arena to `arenas[i]`, null handles if there was none.
-#[kernel(allocators = [FdgMalloc<WarpHeap>])]
+#[kernel(allocators = [FdgMalloc<WarpHeap>], unsafe(slices))]
 pub fn arena_malloc<A: WarpArena>(
     heap: Heap<A>,
     blocks: &mut [DevicePtr<u8>],

@@ -147,7 +147,7 @@ pub struct Turn {
 /// `lanes` further; checks and frees the block there, if there is one; allocates one of another
 /// size. `times` says how often a slot was filled. A slot whose malloc failed stays empty until it is
 /// picked again.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn refill<A: DeviceAlloc>(
     heap: Heap<A>,
     slots: &mut [DevicePtr<u8>],

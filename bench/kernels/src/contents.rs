@@ -27,7 +27,8 @@ pub fn mark<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], mix: Mix, s
         if !block.is_null() && is_inside(heap, block, granules) {
             for g in 0..granules {
                 let at = block.word() + g as usize * 4;
-                heap.words().write(at, seed.wrapping_add(i as u32));
+                // SAFETY: the words are those of live blocks that the lane has.
+                unsafe { heap.words() }.write(at, seed.wrapping_add(i as u32));
             }
         }
     }
@@ -54,7 +55,8 @@ pub fn verify<A: DeviceAlloc>(
             let mut gone = 0;
             for g in 0..granules {
                 let at = block.word() + g as usize * 4;
-                if heap.words().read(at) != seed.wrapping_add(i as u32) {
+                // SAFETY: the words are those of live blocks that the lane has.
+                if unsafe { heap.words() }.read(at) != seed.wrapping_add(i as u32) {
                     gone = 1;
                 }
             }
@@ -74,7 +76,8 @@ fn granules(size: u32) -> u32 {
 #[inline(always)]
 fn is_inside<A: DeviceAlloc>(heap: Heap<A>, block: DevicePtr<u8>, granules: u32) -> bool {
     let first = block.granule();
-    let end = (heap.words().len() / 4) as u32;
+    // SAFETY: the words are those of live blocks that the lane has.
+    let end = (unsafe { heap.words() }.len() / 4) as u32;
     first >= (warpheap_rt::api::header::HEADER_WORDS / 4) as u32
         && first < end
         && granules <= end - first

@@ -9,7 +9,7 @@ use warpheap_rt::sync::Group;
 pub fn empty() {}
 
 /// Stores one word per lane: the price of handing each lane anything at all.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn store(out: &mut [u32]) {
     let i = thread::index() as usize;
     if i < out.len() {
@@ -31,7 +31,7 @@ pub fn fence(out: &[AtomicWord]) {
 
 /// Keeps one lane busy for `steps` steps, each of which needs the one before. The host queues what is
 /// measured meanwhile, so that it begins the moment this ends.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn delay(out: &mut [u32], steps: u32) {
     if thread::index() == 0 && !out.is_empty() {
         let mut x = steps | 1;

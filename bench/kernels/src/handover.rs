@@ -6,7 +6,7 @@ use warpheap_rt::device::*;
 
 /// Lane `i` allocates `size` bytes, writes every word and stores the handle in `blocks[i]`, the null
 /// handle if there was none.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn produce<A: DeviceAlloc>(
     heap: Heap<A>,
     blocks: &mut [DevicePtr<u8>],

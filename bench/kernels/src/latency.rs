@@ -5,7 +5,7 @@ use warpheap_rt::device::*;
 
 /// Lane `i` allocates `size` bytes and stores the handle in `blocks[i]`, the null handle if there was
 /// none, and in `ticks[i]` how far the clock went meanwhile.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn malloc_timed<A: DeviceAlloc>(
     heap: Heap<A>,
     blocks: &mut [DevicePtr<u8>],
@@ -32,7 +32,7 @@ pub fn malloc_timed<A: DeviceAlloc>(
 
 /// One lane stays busy for `steps` steps. How far the clock went meanwhile goes to `out[0]`, the
 /// nanoseconds that passed to `out[1]`: nothing where a device has no clock.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn pace(out: &mut [u32], steps: u32) {
     if thread::index() == 0 && out.len() >= 3 {
         let (ticks, nanos) = (arch::ticks(steps), arch::nanoseconds());

@@ -28,7 +28,8 @@ pub fn write<A: DeviceAlloc>(
     stamp: u32,
     step: u32,
 ) {
-    let memory = heap.words();
+    // SAFETY: the words are those of live blocks that the lane has.
+    let memory = unsafe { heap.words() };
     let mut i = first;
     while i < words {
         memory.write(ptr.word() + i as usize, word(stamp, i));
@@ -47,7 +48,8 @@ pub fn damage<A: DeviceAlloc>(
     stamp: u32,
     step: u32,
 ) -> u32 {
-    let memory = heap.words();
+    // SAFETY: the words are those of live blocks that the lane has.
+    let memory = unsafe { heap.words() };
     let last = words - 1;
     let mut wrong = memory.read(ptr.word() + last as usize) ^ word(stamp, last);
     let mut i = 0;

@@ -9,7 +9,7 @@ use warpheap_rt::device::*;
 
 /// Lane `i` allocates `size` bytes and stores the handle in `blocks[i]`, the null handle if there was
 /// none. Lanes call by themselves.
-#[kernel(allocators = all, max_registers = lean)]
+#[kernel(allocators = all, max_registers = lean, unsafe(slices))]
 pub fn malloc<A: DeviceAlloc>(
     heap: Heap<A>,
     blocks: &mut [DevicePtr<u8>],
@@ -35,7 +35,7 @@ pub fn free<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], size: u32) 
 }
 
 /// Like [`malloc`], the lanes of a warp together.
-#[kernel(allocators = all, max_registers = lean)]
+#[kernel(allocators = all, max_registers = lean, unsafe(slices))]
 pub fn malloc_warp<A: DeviceAlloc>(
     heap: Heap<A>,
     blocks: &mut [DevicePtr<u8>],
@@ -61,7 +61,7 @@ pub fn free_warp<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], size: 
 }
 
 /// Like [`malloc`], each lane the size of its request of `mix`.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn malloc_mixed<A: DeviceAlloc>(
     heap: Heap<A>,
     blocks: &mut [DevicePtr<u8>],
@@ -87,7 +87,7 @@ pub fn free_mixed<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], mix: 
 }
 
 /// Like [`malloc_mixed`], the lanes of a warp together.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn malloc_mixed_warp<A: DeviceAlloc>(
     heap: Heap<A>,
     blocks: &mut [DevicePtr<u8>],

@@ -29,7 +29,7 @@ pub fn first_kind(slot: u32) -> u32 {
 }
 
 /// Each lane checks and frees the block in its slot if a hash of slot and round is a multiple of `every`.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn leave<A: DeviceAlloc>(
     heap: Heap<A>,
     slots: &mut [DevicePtr<u8>],
@@ -59,7 +59,7 @@ pub fn leave<A: DeviceAlloc>(
 }
 
 /// Each lane whose slot is empty allocates a block of the next kind and writes its ends.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn enter<A: DeviceAlloc>(
     heap: Heap<A>,
     slots: &mut [DevicePtr<u8>],

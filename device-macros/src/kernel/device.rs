@@ -4,7 +4,9 @@
 //! it would warn of `target_arch = "spirv"`, which their compiler has not heard of.
 
 use super::LAYOUT_VERSION;
-use super::parse::{Entry, Kernel, Kind, Registers};
+use super::options::Registers;
+use super::parameter::Kind;
+use super::parse::{Entry, Kernel};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
@@ -38,9 +40,11 @@ fn offsets(kernel: &Kernel, rt: &TokenStream) -> TokenStream {
         let name = offset_name(i);
         constants.extend(quote!(const #name: usize = #next;));
         let words = match &parameter.kind {
-            Kind::Heap => quote!(#rt::api::abi::HEAP_WORDS),
-            Kind::Slice { .. } => quote!(#rt::api::abi::SLICE_WORDS),
-            Kind::Scalar(ty) => quote!(<#ty as #rt::api::HeapData>::WORDS as usize),
+            Kind::Heap(_) | Kind::HeapOf(_) => quote!(#rt::api::abi::HEAP_WORDS),
+            Kind::Slice { .. } | Kind::Own(_) | Kind::PerLane(_) | Kind::Scatter(_) => {
+                quote!(#rt::api::abi::SLICE_WORDS)
+            }
+            Kind::Scalar(ty) => quote!(<#ty as #rt::api::Argument>::WORDS),
         };
         next = quote!(#name + #words);
     }
@@ -53,6 +57,15 @@ fn offsets(kernel: &Kernel, rt: &TokenStream) -> TokenStream {
     constants
 }
 
+/// The allocator of a heap of this kind.
+fn allocator(kind: &Kind, entry: &Entry) -> TokenStream {
+    match kind {
+        Kind::Heap(number) => entry.allocators[*number].clone(),
+        Kind::HeapOf(ty) => quote!(#ty),
+        _ => TokenStream::new(),
+    }
+}
+
 /// Code that makes the arguments from the block in `args` and calls the kernel, on targets whose
 /// memory has addresses.
 fn addressed_body(
@@ -61,11 +74,14 @@ fn addressed_body(
     rt: &TokenStream,
     offsets: &TokenStream,
 ) -> TokenStream {
-    let arguments = kernel.parameters.iter().enumerate().map(|(i, parameter)| {
+    let elements = |ty: &TokenStream, at: &Ident| quote!(#rt::arch::elements::<#ty>(args, #at));
+    let mut own = Vec::new();
+    let mut arguments = Vec::new();
+    for (i, parameter) in kernel.parameters.iter().enumerate() {
         let at = offset_name(i);
-        match &parameter.kind {
-            Kind::Heap => {
-                let allocator = &entry.allocator;
+        arguments.push(match &parameter.kind {
+            kind @ (Kind::Heap(_) | Kind::HeapOf(_)) => {
+                let allocator = allocator(kind, entry);
                 // SAFETY: as `addressed_body` says in the expansion.
                 quote!(unsafe {
                     #rt::entry::heap::<#allocator>(#rt::arch::heap_words(args, #at), args, #at)
@@ -85,24 +101,118 @@ fn addressed_body(
                 // SAFETY: the same.
                 quote!(unsafe { #rt::arch::slice_mut::<#element>(args, #at) })
             }
-            Kind::Scalar(ty) => quote!(<#ty as #rt::api::HeapData>::from_args(args, #at)),
-        }
-    });
-    let call = call(kernel, entry);
+            Kind::Own(ty) => {
+                let one = Own::new(i, elements(&quote!(#ty), &at));
+                let argument = one.argument(rt);
+                own.push(one);
+                argument
+            }
+            Kind::PerLane(ty) => attached(rt, "PerLane", &elements(&quote!(#ty), &at)),
+            Kind::Scatter(ty) => attached(rt, "Scatter", &elements(&quote!(#ty), &at)),
+            Kind::Scalar(ty) => scalar(rt, ty, &at),
+        });
+    }
+    let call = run(kernel, entry, rt, &own, &arguments);
     quote! {
         #offsets
         // SAFETY: the host made the arguments to match these parameters, and keeps their memory for the launch; so it
         // is for the arguments below.
         let report = unsafe { #rt::arch::report(args) };
-        #rt::entry::finish(report, #call(#(#arguments),*));
+        #call
     }
 }
 
-fn call(kernel: &Kernel, entry: &Entry) -> TokenStream {
+/// A parameter by value.
+fn scalar(rt: &TokenStream, ty: &syn::Type, at: &Ident) -> TokenStream {
+    // SAFETY: the host made the arguments to match the parameters.
+    quote!(unsafe { <#ty as #rt::api::Argument>::from_args(args, #at) })
+}
+
+/// A parameter `PerLane<T>` or `Scatter<T>` of these elements.
+fn attached(rt: &TokenStream, what: &str, elements: &TokenStream) -> TokenStream {
+    let what = format_ident!("{what}");
+    // SAFETY: the host gives each argument memory of its own, which no kernel of another launch changes meanwhile.
+    quote!(unsafe { #rt::params::#what::attach(args, #elements) })
+}
+
+/// A parameter `&mut T`: the elements, and what the lane has of them while it runs.
+struct Own {
+    elements: Ident,
+    copy: Ident,
+    made_of: TokenStream,
+}
+
+impl Own {
+    fn new(i: usize, made_of: TokenStream) -> Own {
+        Own {
+            elements: format_ident!("elements{i}"),
+            copy: format_ident!("copy{i}"),
+            made_of,
+        }
+    }
+
+    /// What the kernel gets: a copy, or the element itself where a lane that panics must not leave it behind.
+    fn argument(&self, rt: &TokenStream) -> TokenStream {
+        let Own { elements, copy, .. } = self;
+        // SAFETY: the index is below their number, and no other lane has it.
+        quote!(if #rt::entry::IN_PLACE { unsafe { #elements.at(lane) } } else { &mut #copy })
+    }
+}
+
+/// The call of the kernel, and its end: for lanes that have an element in each of `own`.
+fn run(
+    kernel: &Kernel,
+    entry: &Entry,
+    rt: &TokenStream,
+    own: &[Own],
+    arguments: &[TokenStream],
+) -> TokenStream {
+    let call = call(kernel, entry, arguments);
+    if own.is_empty() {
+        return quote!(#rt::entry::finish(report, #call););
+    }
+    let makes = own.iter().map(
+        |Own {
+             elements, made_of, ..
+         }| {
+            let attached = attached(rt, "Scatter", made_of);
+            quote!(let #elements = #attached;)
+        },
+    );
+    let inside = own.iter().map(|one| &one.elements);
+    let takes = own.iter().map(|Own { elements, copy, .. }| {
+        // SAFETY: as in `Own::argument`.
+        quote!(let mut #copy = unsafe { #elements.read(lane) };)
+    });
+    let gives = own.iter().map(|Own { elements, copy, .. }| {
+        // SAFETY: as in `Own::argument`.
+        quote!(unsafe { #elements.write(lane, #copy) };)
+    });
+    quote! {
+        #(#makes)*
+        let lane = #rt::thread::index();
+        if true #(& (lane < #inside.len()))* {
+            #(#takes)*
+            let outcome = #call;
+            if !#rt::entry::IN_PLACE {
+                #(#gives)*
+            }
+            #rt::entry::finish(report, outcome);
+        }
+    }
+}
+
+fn call(kernel: &Kernel, entry: &Entry, arguments: &[TokenStream]) -> TokenStream {
     let name = kernel.name();
-    match &entry.allocator {
-        Some(allocator) => quote!(#name::<#allocator>),
-        None => quote!(#name),
+    let allocators = &entry.allocators;
+    let call = match allocators.is_empty() {
+        true => quote!(#name(#(#arguments),*)),
+        false => quote!(#name::<#(#allocators),*>(#(#arguments),*)),
+    };
+    match kernel.is_unsafe() {
+        // SAFETY: who launched it promised what the kernel asks for.
+        true => quote!(unsafe { #call }),
+        false => call,
     }
 }
 
@@ -121,9 +231,9 @@ fn nvptx(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
     let body = addressed_body(kernel, entry, rt, offsets);
     // PTX has a directive for it, which no Rust attribute makes: the builder puts it where this line of
     // assembly, a comment, stands in the kernel's body.
-    let registers = match (&kernel.registers, &entry.allocator) {
+    let registers = match (&kernel.registers, &entry.allocators[..]) {
         (Some(Registers::Number(number)), _) => Some(quote!(#number)),
-        (Some(Registers::Lean), Some(allocator)) => {
+        (Some(Registers::Lean), [allocator, ..]) => {
             Some(quote!(<#allocator as #rt::api::DeviceAlloc>::LEAN_REGISTERS))
         }
         _ => None,
@@ -139,7 +249,7 @@ fn nvptx(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
         #rt::__on_cuda! {
             #in_image
             #[doc(hidden)]
-            #[allow(non_snake_case, clippy::undocumented_unsafe_blocks)]
+            #[allow(non_snake_case, unused_unsafe, clippy::undocumented_unsafe_blocks)]
             #[unsafe(export_name = #name)]
             pub unsafe extern "ptx-kernel" fn #function(args: #rt::api::abi::ArgBlock) {
                 let args = &args;
@@ -155,7 +265,7 @@ fn host(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream)
     let body = addressed_body(kernel, entry, rt, offsets);
     quote! {
         #rt::__on_host! {
-            #[allow(non_snake_case, clippy::undocumented_unsafe_blocks)]
+            #[allow(non_snake_case, unused_unsafe, clippy::undocumented_unsafe_blocks)]
             unsafe fn #function(args: &#rt::api::abi::ArgBlock) {
                 #body
             }
@@ -168,12 +278,14 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
     let name = Literal::string(&entry.name);
     let mut bindings = Vec::new();
     let mut arguments = Vec::new();
+    let mut own = Vec::new();
     for (i, parameter) in kernel.parameters.iter().enumerate() {
         let at = offset_name(i);
         let buffer = format_ident!("buffer{i}");
+        let bounded = |ty| quote!(#rt::arch::bounded::<#ty>(#buffer, args, #at));
         let element = match &parameter.kind {
-            Kind::Heap => {
-                let allocator = &entry.allocator;
+            kind @ (Kind::Heap(_) | Kind::HeapOf(_)) => {
+                let allocator = allocator(kind, entry);
                 // SAFETY: the host binds the heap's memory and gives its length and parameters.
                 arguments.push(quote!(unsafe {
                     #rt::entry::heap::<#allocator>(
@@ -185,11 +297,26 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
                 quote!(u32)
             }
             Kind::Slice { element, .. } => {
-                arguments.push(quote!(#rt::arch::bounded::<#element>(#buffer, args, #at)));
+                arguments.push(bounded(element));
                 quote!(#element)
             }
+            Kind::Own(ty) => {
+                let one = Own::new(i, bounded(ty));
+                let copy = &one.copy;
+                arguments.push(quote!(&mut #copy));
+                own.push(one);
+                quote!(#ty)
+            }
+            Kind::PerLane(ty) => {
+                arguments.push(attached(rt, "PerLane", &bounded(ty)));
+                quote!(#ty)
+            }
+            Kind::Scatter(ty) => {
+                arguments.push(attached(rt, "Scatter", &bounded(ty)));
+                quote!(#ty)
+            }
             Kind::Scalar(ty) => {
-                arguments.push(quote!(<#ty as #rt::api::HeapData>::from_args(args, #at)));
+                arguments.push(scalar(rt, ty, &at));
                 continue;
             }
         };
@@ -201,12 +328,12 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
     }
     let in_image = in_image(entry);
     let last = Literal::usize_unsuffixed(bindings.len());
-    let call = call(kernel, entry);
+    let run = run(kernel, entry, rt, &own, &arguments);
     quote! {
         #rt::__on_vulkan! {
             #in_image
             #[doc(hidden)]
-            #[allow(non_snake_case, clippy::undocumented_unsafe_blocks, clippy::too_many_arguments)]
+            #[allow(non_snake_case, unused_unsafe, clippy::undocumented_unsafe_blocks, clippy::too_many_arguments)]
             #[rust_gpu::spirv_v0_10(compute(threads(64), entry_point_name = #name))]
             pub fn #function(
                 #[rust_gpu::spirv_v0_10(workgroup_id)] workgroup: #rt::arch::UVec3,
@@ -226,7 +353,7 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
                     let report = unsafe {
                         #rt::arch::Words::from_buffer(report, #rt::api::abi::REPORT_WORDS as u32)
                     };
-                    #rt::entry::finish(report, #call(#(#arguments),*));
+                    #run
                 }
             }
         }

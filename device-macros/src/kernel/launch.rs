@@ -1,58 +1,90 @@
 //! The typed launch functions of the host.
 
-use super::parse::{Entry, Kernel, Kind};
-use proc_macro2::{Ident, TokenStream};
+use super::parameter::Kind;
+use super::parse::{Entry, Kernel};
+use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::Attribute;
 
 pub fn expand(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStream {
-    let has_heap = kernel
-        .parameters
-        .iter()
-        .any(|p| matches!(p.kind, Kind::Heap));
-    let body = if has_heap {
-        with_heap(kernel, entries, rt)
-    } else {
-        without_heap(kernel, entries, rt)
+    let body = match kernel.types.is_empty() {
+        true => plain(kernel, entries, rt),
+        false => generic(kernel, entries, rt),
     };
     quote! {
         #rt::__on_host! { #body }
     }
 }
 
-/// The parameters of a launch function beside the pool, and the code that makes the arguments.
-fn arguments(
-    kernel: &Kernel,
-    rt: &TokenStream,
-) -> (Vec<TokenStream>, Vec<Ident>, Vec<TokenStream>) {
-    let host = quote!(#rt::api::host);
-    let mut parameters = Vec::new();
-    let mut names = Vec::new();
-    let mut arguments = Vec::new();
-    for parameter in &kernel.parameters {
-        let name = &parameter.name;
-        match &parameter.kind {
-            Kind::Heap => {
-                arguments.push(quote!(pool.arg()));
-                continue;
+/// What a launch function takes, and what it makes of that.
+struct Signature {
+    /// The pools of its heaps.
+    pools: Vec<TokenStream>,
+    /// The other parameters.
+    others: Vec<TokenStream>,
+    /// The names of both, in this order, with the launch's shape between them.
+    names: Vec<TokenStream>,
+    /// The arguments of the launch.
+    arguments: Vec<TokenStream>,
+}
+
+impl Signature {
+    fn new(kernel: &Kernel, rt: &TokenStream) -> Signature {
+        let host = quote!(#rt::api::host);
+        let heaps = kernel.parameters.iter().filter(|p| p.kind.is_heap());
+        let alone = heaps.count() == 1;
+        let (mut pools, mut others) = (Vec::new(), Vec::new());
+        let (mut pool_names, mut other_names) = (Vec::new(), Vec::new());
+        let mut arguments = Vec::new();
+        for parameter in &kernel.parameters {
+            let name = &parameter.name;
+            let pool = match alone {
+                true => format_ident!("pool"),
+                false => name.clone(),
+            };
+            let written = |ty: &syn::Type| quote!(#name: &mut #host::DeviceVec<#ty>);
+            match &parameter.kind {
+                kind @ (Kind::Heap(_) | Kind::HeapOf(_)) => {
+                    let allocator = match kind {
+                        Kind::Heap(number) => {
+                            let name = &kernel.types[*number];
+                            quote!(#name)
+                        }
+                        Kind::HeapOf(ty) => quote!(#ty),
+                        _ => TokenStream::new(),
+                    };
+                    pools.push(quote!(#pool: &#host::Pool<#allocator>));
+                    pool_names.push(quote!(#pool));
+                    arguments.push(quote!(#pool.arg()));
+                    continue;
+                }
+                Kind::Slice { element, mutable } => {
+                    others.push(quote! {
+                        #name: &#host::DeviceVec<<#element as #rt::entry::SliceElement>::Host>
+                    });
+                    arguments.push(match mutable {
+                        false => quote!(#name.arg()),
+                        true => quote!(#name.arg_mut()),
+                    });
+                }
+                Kind::Own(ty) | Kind::PerLane(ty) | Kind::Scatter(ty) => {
+                    others.push(written(ty));
+                    arguments.push(quote!(#name.arg_mut()));
+                }
+                Kind::Scalar(ty) => {
+                    others.push(quote!(#name: #ty));
+                    arguments.push(quote!(#host::IntoArg::into_arg(#name)));
+                }
             }
-            Kind::Slice { element, mutable } => {
-                parameters.push(quote! {
-                    #name: &#host::DeviceVec<<#element as #rt::entry::SliceElement>::Host>
-                });
-                arguments.push(match mutable {
-                    false => quote!(#name.arg()),
-                    true => quote!(#name.arg_mut()),
-                });
-            }
-            Kind::Scalar(ty) => {
-                parameters.push(quote!(#name: #ty));
-                arguments.push(quote!(#host::IntoArg::into_arg(#name)));
-            }
+            other_names.push(quote!(#name));
         }
-        names.push(name.clone());
+        Signature {
+            pools,
+            others,
+            names: [pool_names, vec![quote!(config)], other_names].concat(),
+            arguments,
+        }
     }
-    (parameters, names, arguments)
 }
 
 fn docs(kernel: &Kernel) -> Vec<&Attribute> {
@@ -60,17 +92,43 @@ fn docs(kernel: &Kernel) -> Vec<&Attribute> {
     attributes.filter(|a| a.path().is_ident("doc")).collect()
 }
 
-fn without_heap(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStream {
+/// The two launch functions: `bounds` are their generic parameters and where clause, `entry` where the entry point is
+/// named.
+fn functions(
+    kernel: &Kernel,
+    rt: &TokenStream,
+    bounds: [TokenStream; 2],
+    entry: [TokenStream; 3],
+) -> TokenStream {
     let host = quote!(#rt::api::host);
     let visibility = &kernel.function.vis;
     let name = kernel.name();
     let launch = format_ident!("{name}_launch");
-    let (parameters, names, arguments) = arguments(kernel, rt);
     let docs = docs(kernel);
-    let entry = &entries[0];
-    let (entry_name, entry_function, image) = (&entry.name, &entry.function, entry.image);
+    let Signature {
+        pools,
+        others,
+        names,
+        arguments,
+    } = Signature::new(kernel, rt);
+    let [generics, bounds] = bounds;
+    let [image, entry, function] = entry;
+    let prepares = quote!(self.#launch(#(#names),*));
+    let (qualifier, prepares, safety) = match kernel.is_unsafe() {
+        false => (None, prepares, None),
+        // SAFETY: the caller's promise.
+        true => (
+            Some(quote!(unsafe)),
+            quote!(unsafe { #prepares }),
+            Some(quote! {
+                ///
+                /// # Safety
+                /// As that of the function that launches it, for the time at which it runs.
+            }),
+        ),
+    };
     quote! {
-        #[allow(clippy::too_many_arguments)]
+        #[allow(clippy::too_many_arguments, clippy::undocumented_unsafe_blocks)]
         impl crate::Kernels {
             #(#docs)*
             ///
@@ -78,26 +136,30 @@ fn without_heap(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenSt
             ///
             /// # Errors
             /// Lanes that returned errors; bad shapes; errors of the device.
-            #visibility fn #name(
+            #visibility #qualifier fn #name #generics(
                 &self,
+                #(#pools,)*
                 config: #host::LaunchConfig,
-                #(#parameters),*
-            ) -> ::core::result::Result<#host::LaunchReport, #host::DeviceError> {
-                self.#launch(config, #(#names),*).run()
+                #(#others),*
+            ) -> ::core::result::Result<#host::LaunchReport, #host::DeviceError> #bounds {
+                #prepares.run()
             }
 
             /// Prepares the launch of this kernel without running it.
-            #visibility fn #launch(
+            #safety
+            #visibility #qualifier fn #launch #generics(
                 &self,
+                #(#pools,)*
                 config: #host::LaunchConfig,
-                #(#parameters),*
-            ) -> #host::Prepared {
-                // SAFETY: name, function and arguments are those of one kernel of this module.
+                #(#others),*
+            ) -> #host::Prepared #bounds {
+                // SAFETY: name, function and arguments are those of one kernel of this module, for
+                // the allocators of the pools.
                 unsafe {
                     #host::Prepared::new(
                         self.module(#image).clone(),
-                        #entry_name,
-                        #entry_function,
+                        #entry,
+                        #function,
                         config,
                         [#(#arguments),*].into(),
                     )
@@ -107,27 +169,70 @@ fn without_heap(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenSt
     }
 }
 
-fn with_heap(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStream {
+/// Of a kernel with one entry point.
+fn plain(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStream {
+    let Entry {
+        name,
+        function,
+        image,
+        ..
+    } = &entries[0];
+    let entry = [quote!(#image), quote!(#name), quote!(#function)];
+    functions(kernel, rt, Default::default(), entry)
+}
+
+/// Of a kernel with an entry point for each choice of allocators.
+fn generic(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStream {
     let host = quote!(#rt::api::host);
     let visibility = &kernel.function.vis;
     let name = kernel.name();
-    let launch = format_ident!("{name}_launch");
     let entry_trait = format_ident!("{}Entry", camel_case(&name.to_string()));
-    let (parameters, names, arguments) = arguments(kernel, rt);
-    let docs = docs(kernel);
-    let allocators = entries.iter().map(|entry| &entry.allocator);
     let entry_names = entries.iter().map(|entry| &entry.name);
     let entry_functions = entries.iter().map(|entry| &entry.function);
     let entry_images = entries.iter().map(|entry| entry.image);
-    let message = format!("the kernel `{name}` is not compiled for the allocator `{{Self}}`");
+    let types = &kernel.types;
+    // One allocator has the trait itself, several as a tuple.
+    let alone = types.len() == 1;
+    let tuple = |types: &[TokenStream]| match alone {
+        true => quote!(#(#types)*),
+        false => quote!((#(#types),*)),
+    };
+    let chosen = entries.iter().map(|entry| tuple(&entry.allocators));
+    let names: Vec<_> = types.iter().map(|name| quote!(#name)).collect();
+    let all = tuple(&names);
+    let (message, supertrait, bounds) = match alone {
+        true => (
+            format!("the kernel `{name}` is not compiled for the allocator `{{Self}}`"),
+            quote!(: #host::HostAlloc),
+            [quote!(<#(#types: #entry_trait),*>), TokenStream::new()],
+        ),
+        false => (
+            format!("the kernel `{name}` is not compiled for the allocators `{{Self}}`"),
+            TokenStream::new(),
+            [
+                quote!(<#(#types: #host::HostAlloc),*>),
+                quote!(where #all: #entry_trait),
+            ],
+        ),
+    };
     let trait_docs = format!("The allocators that the kernel `{name}` is compiled for.");
+    let functions = functions(
+        kernel,
+        rt,
+        bounds,
+        [
+            quote!(<#all as #entry_trait>::IMAGE),
+            quote!(<#all as #entry_trait>::ENTRY),
+            quote!(<#all as #entry_trait>::HOST),
+        ],
+    );
     quote! {
         #[doc = #trait_docs]
         #[diagnostic::on_unimplemented(
             message = #message,
             note = "name it in the kernel's attribute: #[kernel(allocators = [...])]",
         )]
-        #visibility trait #entry_trait: #host::HostAlloc {
+        #visibility trait #entry_trait #supertrait {
             /// The entry point.
             const ENTRY: &'static str;
             /// The same for the emulator.
@@ -137,50 +242,14 @@ fn with_heap(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStrea
         }
 
         #(
-            impl #entry_trait for #allocators {
+            impl #entry_trait for #chosen {
                 const ENTRY: &'static str = #entry_names;
                 const HOST: #host::HostEntry = #entry_functions;
                 const IMAGE: &'static str = #entry_images;
             }
         )*
 
-        #[allow(clippy::too_many_arguments)]
-        impl crate::Kernels {
-            #(#docs)*
-            ///
-            /// Runs the kernel and waits for its end.
-            ///
-            /// # Errors
-            /// Lanes that returned errors; bad shapes; errors of the device.
-            #visibility fn #name<A: #entry_trait>(
-                &self,
-                pool: &#host::Pool<A>,
-                config: #host::LaunchConfig,
-                #(#parameters),*
-            ) -> ::core::result::Result<#host::LaunchReport, #host::DeviceError> {
-                self.#launch(pool, config, #(#names),*).run()
-            }
-
-            /// Prepares the launch of this kernel without running it.
-            #visibility fn #launch<A: #entry_trait>(
-                &self,
-                pool: &#host::Pool<A>,
-                config: #host::LaunchConfig,
-                #(#parameters),*
-            ) -> #host::Prepared {
-                // SAFETY: name, function and arguments are those of one kernel of this module, for
-                // the allocator of the pool.
-                unsafe {
-                    #host::Prepared::new(
-                        self.module(<A as #entry_trait>::IMAGE).clone(),
-                        <A as #entry_trait>::ENTRY,
-                        <A as #entry_trait>::HOST,
-                        config,
-                        [#(#arguments),*].into(),
-                    )
-                }
-            }
-        }
+        #functions
     }
 }
 

@@ -2,9 +2,11 @@
 
 mod device;
 mod launch;
+mod options;
+mod parameter;
 mod parse;
 
-pub use parse::Options;
+pub use options::Options;
 
 use crate::paths;
 use proc_macro2::TokenStream;

@@ -1,133 +1,16 @@
-//! Which functions can be kernels, and what their parameters are.
+//! Which functions can be kernels, and their entry points.
 
+use super::options::{Allocators, Choice, Options, Registers};
+use super::parameter::{Kind, Parameter};
 use super::{ALL_ALLOCATORS, LAYOUT_VERSION};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
-use syn::{
-    Error, FnArg, GenericArgument, GenericParam, Ident, ItemFn, LitInt, Pat, PathArguments, Result,
-    ReturnType, Token, Type, bracketed,
-};
-
-/// The arguments of the attribute.
-pub struct Options {
-    allocators: Option<Allocators>,
-    registers: Option<Registers>,
-}
-
-enum Allocators {
-    /// The library's list, each wrapped in this adaptor if there is one.
-    All {
-        adaptor: Option<Ident>,
-    },
-    These(Punctuated<Type, Token![,]>),
-}
-
-impl Parse for Options {
-    fn parse(input: ParseStream) -> Result<Self> {
-        let mut options = Options {
-            allocators: None,
-            registers: None,
-        };
-        while !input.is_empty() {
-            let key: Ident = input.parse()?;
-            input.parse::<Token![=]>().map_err(|_| unknown(&key))?;
-            if key == "allocators" && options.allocators.is_none() {
-                options.allocators = Some(allocators(input)?);
-            } else if key == "max_registers" && options.registers.is_none() {
-                options.registers = Some(registers(input)?);
-            } else {
-                return Err(unknown(&key));
-            }
-            if !input.is_empty() {
-                input.parse::<Token![,]>()?;
-            }
-        }
-        Ok(options)
-    }
-}
-
-fn unknown(key: &Ident) -> Error {
-    Error::new_spanned(
-        key,
-        "unknown setting, or given twice: `allocators = all`, `allocators = Counted<all>`, \
-         `allocators = [A, B]` and `max_registers = 32` is what there is",
-    )
-}
-
-/// Most registers of a lane on CUDA.
-pub enum Registers {
-    Number(LitInt),
-    /// What the kernel's allocator runs fastest with.
-    Lean,
-}
-
-fn registers(input: ParseStream) -> Result<Registers> {
-    if input.peek(Ident) {
-        let word: Ident = input.parse()?;
-        return match word == "lean" {
-            true => Ok(Registers::Lean),
-            false => Err(Error::new_spanned(word, "write a number or `lean`")),
-        };
-    }
-    let number: LitInt = input.parse()?;
-    match number.base10_parse::<u32>() {
-        Ok(16..=255) => Ok(Registers::Number(number)),
-        _ => Err(Error::new_spanned(number, "a lane has 16 to 255 registers")),
-    }
-}
-
-fn allocators(input: ParseStream) -> Result<Allocators> {
-    if input.peek(syn::token::Bracket) {
-        let list;
-        let bracket = bracketed!(list in input);
-        let list = list.parse_terminated(Type::parse, Token![,])?;
-        if list.is_empty() {
-            return Err(Error::new(
-                bracket.span.join(),
-                "the list of allocators is empty: name one, or write `allocators = all`",
-            ));
-        }
-        return Ok(Allocators::These(list));
-    }
-    let word: Ident = input.parse()?;
-    let wrapped = input.peek(Token![<]);
-    let all = if wrapped {
-        input.parse::<Token![<]>()?;
-        let all: Ident = input.parse()?;
-        input.parse::<Token![>]>()?;
-        all
-    } else {
-        word.clone()
-    };
-    if all != "all" {
-        return Err(Error::new_spanned(
-            all,
-            "write `all`, `Counted<all>` or a list in brackets, `[ScatterAlloc, Bump]`",
-        ));
-    }
-    Ok(Allocators::All {
-        adaptor: wrapped.then_some(word),
-    })
-}
-
-/// What a parameter is.
-pub enum Kind {
-    Heap,
-    Slice { element: Box<Type>, mutable: bool },
-    Scalar(Box<Type>),
-}
-
-pub struct Parameter {
-    pub name: Ident,
-    pub kind: Kind,
-}
+use syn::{Error, GenericParam, Ident, ItemFn, Result, ReturnType, Type};
 
 /// One entry point of a kernel.
 pub struct Entry {
-    /// The allocator, for kernels with a heap.
-    pub allocator: Option<TokenStream>,
+    /// The allocators that its type parameters stand for.
+    pub allocators: Vec<TokenStream>,
     /// The Rust name of the function.
     pub function: Ident,
     /// The name of the entry point.
@@ -141,9 +24,12 @@ pub struct Entry {
 pub struct Kernel {
     pub function: ItemFn,
     pub parameters: Vec<Parameter>,
+    /// Its type parameters, each the allocator of a heap.
+    pub types: Vec<Ident>,
     /// Most registers of a lane on CUDA.
     pub registers: Option<Registers>,
-    allocators: Option<Allocators>,
+    /// For which allocators each type parameter stands.
+    allocators: Vec<Allocators>,
 }
 
 impl Kernel {
@@ -152,7 +38,6 @@ impl Kernel {
         for (unwanted, what) in [
             (signature.asyncness.map(|t| t.span), "async"),
             (signature.constness.map(|t| t.span), "const"),
-            (signature.unsafety.map(|t| t.span), "unsafe"),
             (
                 signature.abi.as_ref().map(|t| t.extern_token.span),
                 "extern",
@@ -162,47 +47,59 @@ impl Kernel {
                 return Err(Error::new(span, format!("a kernel cannot be `{what}`")));
             }
         }
-        let type_parameter = only_type_parameter(&function)?;
+        let types = type_parameters(&function)?;
         let mut parameters = Vec::new();
         for input in &signature.inputs {
-            parameters.push(parameter(input, type_parameter.as_ref())?);
+            parameters.push(Parameter::new(input, &types)?);
         }
-        let heaps = parameters
-            .iter()
-            .filter(|p| matches!(p.kind, Kind::Heap))
-            .count();
-        if heaps > 1 {
+        for (number, name) in types.iter().enumerate() {
+            let heap = |p: &Parameter| matches!(p.kind, Kind::Heap(of) if of == number);
+            if !parameters.iter().any(heap) {
+                return Err(Error::new_spanned(
+                    name,
+                    "a kernel is generic over the allocators of its heaps alone: \
+                     take a `heap: Heap<A>`, or remove the parameter",
+                ));
+            }
+        }
+        let heaps = parameters.iter().filter(|p| p.kind.is_heap()).count();
+        if heaps > 1 && signature.unsafety.is_none() {
             return Err(Error::new_spanned(
                 &signature.inputs,
-                "a kernel takes one heap at most",
+                "a kernel with several heaps is an `unsafe fn`: nothing keeps it from changing a container of one heap \
+                 through another",
             ));
         }
-        match (&options.allocators, heaps, &type_parameter) {
-            (None, 1, _) => Err(Error::new_spanned(
-                &signature.ident,
-                "a kernel with a heap says for which allocators it is compiled: \
-                 #[kernel(allocators = all)] or #[kernel(allocators = [A, B])]",
-            )),
-            (Some(_), 0, _) => Err(Error::new_spanned(
-                &signature.ident,
-                "this kernel takes no heap, so `allocators` means nothing: \
-                 take a `heap: Heap<A>`, or write #[kernel]",
-            )),
-            (None, 0, Some(name)) => Err(Error::new_spanned(
-                name,
-                "a kernel is generic over its heap's allocator alone: \
-                 take a `heap: Heap<A>`, or remove the parameter",
-            )),
-            _ => Ok(()),
-        }?;
+        let shared = |kind: &Kind| matches!(kind, Kind::Slice { mutable: true, .. });
+        let slice = parameters.iter().position(|p| shared(&p.kind));
+        match slice.map(|at| &signature.inputs[at]) {
+            Some(slice) if !options.slices && signature.unsafety.is_none() => {
+                return Err(Error::new_spanned(
+                    slice,
+                    "every lane has the same `&mut [T]`, and two that write one element race: take the lane's own element, \
+                     `&mut T`, or `PerLane<T>`, or `Scatter<T>`; or promise that no two lanes access an element that one \
+                     of them writes, #[kernel(unsafe(slices))]",
+                ));
+            }
+            None if options.slices => {
+                return Err(Error::new_spanned(
+                    &signature.ident,
+                    "this kernel takes no `&mut [T]`, so `unsafe(slices)` promises nothing",
+                ));
+            }
+            _ => {}
+        }
         if let ReturnType::Type(_, result) = &signature.output
             && matches!(**result, Type::Never(_))
         {
             return Err(Error::new_spanned(result, "a kernel must return"));
         }
+        let registers = options.registers;
+        let named = (options.allocators, options.named);
         Ok(Kernel {
-            allocators: options.allocators,
-            registers: options.registers,
+            allocators: allocators_of(named.0, named.1, &types, &signature.ident)?,
+            types,
+            registers,
             function,
             parameters,
         })
@@ -210,6 +107,11 @@ impl Kernel {
 
     pub fn name(&self) -> &Ident {
         &self.function.sig.ident
+    }
+
+    /// Whether it is an `unsafe fn`, and so is its launch.
+    pub fn is_unsafe(&self) -> bool {
+        self.function.sig.unsafety.is_some()
     }
 
     /// The function as it was written, always inlined into its entries: a call would pass heaps through memory, and
@@ -223,40 +125,125 @@ impl Kernel {
         }
     }
 
-    /// The entry points, one for each allocator.
+    /// The entry points, one for each choice of allocators.
     pub fn entries(&self, rt: &TokenStream) -> Vec<Entry> {
-        let kernel = self.name().to_string();
-        let one = |stem: String, allocator| Entry {
-            allocator,
+        let mut chosen: Vec<Vec<Choice>> = vec![Vec::new()];
+        for allocators in &self.allocators {
+            let choices = choices(allocators, rt);
+            chosen = chosen
+                .iter()
+                .flat_map(|before| {
+                    let with = |choice: &Choice| {
+                        [before.as_slice(), std::slice::from_ref(choice)].concat()
+                    };
+                    choices.iter().map(with).collect::<Vec<_>>()
+                })
+                .collect();
+        }
+        chosen.iter().map(|choice| self.entry(choice)).collect()
+    }
+
+    fn entry(&self, choices: &[Choice]) -> Entry {
+        let mut stem = self.name().to_string();
+        for choice in choices {
+            stem = format!("{stem}__{}", choice.name);
+        }
+        Entry {
+            allocators: choices.iter().map(|choice| choice.ty.clone()).collect(),
             name: format!("{stem}_l{LAYOUT_VERSION}"),
             function: format_ident!("__warpheap_{stem}"),
-            image: "",
-        };
-        match &self.allocators {
-            None => vec![one(kernel, None)],
-            Some(Allocators::All { adaptor }) => ALL_ALLOCATORS
-                .iter()
-                .map(|&name| {
-                    let ident = format_ident!("{name}");
-                    let allocator = quote!(#rt::alloc::#ident);
-                    let (stem, allocator) = match adaptor {
-                        None => (format!("{kernel}__{name}"), allocator),
-                        Some(adaptor) => (
-                            format!("{kernel}__{adaptor}_{name}"),
-                            quote!(#rt::adaptor::#adaptor<#allocator>),
-                        ),
-                    };
-                    Entry {
-                        image: name,
-                        ..one(stem, Some(allocator))
-                    }
-                })
-                .collect(),
-            Some(Allocators::These(list)) => list
-                .iter()
-                .map(|ty| one(format!("{kernel}__{}", spelled(ty)), Some(quote!(#ty))))
-                .collect(),
+            // Of several type parameters one at most stands for all of the library.
+            image: choices.iter().find_map(|choice| choice.image).unwrap_or(""),
         }
+    }
+}
+
+/// For which allocators each type parameter stands.
+fn allocators_of(
+    only: Option<Allocators>,
+    mut named: Vec<(Ident, Allocators)>,
+    types: &[Ident],
+    kernel: &Ident,
+) -> Result<Vec<Allocators>> {
+    if let Some((name, _)) = named.iter().find(|(name, _)| !types.contains(name)) {
+        return Err(Error::new_spanned(
+            name,
+            "the kernel has no type parameter of this name",
+        ));
+    }
+    let mut lists = Vec::new();
+    match (only, types) {
+        (Some(_), []) => {
+            return Err(Error::new_spanned(
+                kernel,
+                "this kernel takes no heap of any allocator, so `allocators` means nothing: \
+                 take a `heap: Heap<A>`, or write #[kernel]",
+            ));
+        }
+        (Some(_), [_, _, ..]) => {
+            return Err(Error::new_spanned(
+                kernel,
+                "the kernel has several type parameters: say for each which allocators it stands for, \
+                 #[kernel(A = all, B = [Bump])]",
+            ));
+        }
+        (Some(list), [_]) if named.is_empty() => lists.push(list),
+        (_, types) => {
+            for name in types {
+                let Some(at) = named.iter().position(|(of, _)| of == name) else {
+                    return Err(Error::new_spanned(
+                        kernel,
+                        "a kernel with a heap says for which allocators it is compiled: \
+                         #[kernel(allocators = all)] or #[kernel(allocators = [A, B])], and with several type parameters \
+                         #[kernel(A = all, B = [Bump])]",
+                    ));
+                };
+                lists.push(named.swap_remove(at).1);
+            }
+        }
+    }
+    let all = lists
+        .iter()
+        .filter(|list| matches!(list, Allocators::All { .. }));
+    if all.count() > 1 {
+        return Err(Error::new_spanned(
+            kernel,
+            "one type parameter at most stands for all allocators: name those of the others",
+        ));
+    }
+    Ok(lists)
+}
+
+/// The allocators of a list.
+fn choices(allocators: &Allocators, rt: &TokenStream) -> Vec<Choice> {
+    match allocators {
+        Allocators::All { adaptor } => ALL_ALLOCATORS
+            .iter()
+            .map(|&name| {
+                let ident = format_ident!("{name}");
+                let allocator = quote!(#rt::alloc::#ident);
+                let (name_in_entry, ty) = match adaptor {
+                    None => (name.to_string(), allocator),
+                    Some(adaptor) => (
+                        format!("{adaptor}_{name}"),
+                        quote!(#rt::adaptor::#adaptor<#allocator>),
+                    ),
+                };
+                Choice {
+                    ty,
+                    name: name_in_entry,
+                    image: Some(name),
+                }
+            })
+            .collect(),
+        Allocators::These(list) => list
+            .iter()
+            .map(|ty| Choice {
+                ty: quote!(#ty),
+                name: spelled(ty),
+                image: None,
+            })
+            .collect(),
     }
 }
 
@@ -270,69 +257,16 @@ fn spelled(ty: &Type) -> String {
         .join("_")
 }
 
-fn only_type_parameter(function: &ItemFn) -> Result<Option<Ident>> {
-    let mut found = None;
-    for parameter in &function.sig.generics.params {
-        match parameter {
-            GenericParam::Type(parameter) if found.is_none() => {
-                found = Some(parameter.ident.clone());
-            }
-            other => {
-                return Err(Error::new_spanned(
-                    other,
-                    "a kernel has one generic parameter at most, the allocator of its heap",
-                ));
-            }
-        }
-    }
-    Ok(found)
-}
-
-fn parameter(input: &FnArg, allocator: Option<&Ident>) -> Result<Parameter> {
-    let FnArg::Typed(input) = input else {
-        return Err(Error::new_spanned(input, "a kernel is a free function"));
-    };
-    let Pat::Ident(name) = &*input.pat else {
-        return Err(Error::new_spanned(
-            &input.pat,
-            "a kernel's parameters are plain names",
-        ));
-    };
-    let kind = match &*input.ty {
-        Type::Reference(reference) => match &*reference.elem {
-            Type::Slice(slice) => Kind::Slice {
-                element: slice.elem.clone(),
-                mutable: reference.mutability.is_some(),
-            },
-            other => {
-                return Err(Error::new_spanned(
-                    other,
-                    "a kernel takes device memory as a slice: `&[T]` or `&mut [T]`",
-                ));
-            }
-        },
-        ty if is_heap(ty, allocator) => Kind::Heap,
-        ty => Kind::Scalar(Box::new(ty.clone())),
-    };
-    Ok(Parameter {
-        name: name.ident.clone(),
-        kind,
-    })
-}
-
-/// Whether a type is `Heap<A>` with the kernel's type parameter.
-fn is_heap(ty: &Type, allocator: Option<&Ident>) -> bool {
-    let Type::Path(path) = ty else { return false };
-    let Some(last) = path.path.segments.last() else {
-        return false;
-    };
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return false;
-    };
-    let [GenericArgument::Type(Type::Path(argument))] =
-        arguments.args.iter().collect::<Vec<_>>()[..]
-    else {
-        return false;
-    };
-    last.ident == "Heap" && allocator.is_some_and(|a| argument.path.is_ident(a))
+/// The type parameters of a function that has nothing else among its generic parameters.
+fn type_parameters(function: &ItemFn) -> Result<Vec<Ident>> {
+    let parameters = function.sig.generics.params.iter();
+    parameters
+        .map(|parameter| match parameter {
+            GenericParam::Type(parameter) => Ok(parameter.ident.clone()),
+            other => Err(Error::new_spanned(
+                other,
+                "a kernel has type parameters alone, each the allocator of a heap",
+            )),
+        })
+        .collect()
 }

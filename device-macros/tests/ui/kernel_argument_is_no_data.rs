@@ -9,9 +9,9 @@ impl Kernels {
     }
 }
 
-#[kernel]
-pub fn k(out: &mut [u32], flag: bool) {
-    out[0] = flag as u32;
+#[kernel(unsafe(slices))]
+pub fn k(out: &mut [u32], name: char) {
+    out[0] = name as u32;
 }
 
 fn main() {}

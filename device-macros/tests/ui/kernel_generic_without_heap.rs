@@ -1,6 +1,6 @@
 use warpheap_rt::device::*;
 
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn k<T: HeapData>(out: &mut [T]) {
     let _ = out;
 }

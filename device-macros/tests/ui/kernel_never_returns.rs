@@ -1,6 +1,6 @@
 use warpheap_rt::device::*;
 
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn k(out: &mut [u32]) -> ! {
     loop {
         out[0] += 1;

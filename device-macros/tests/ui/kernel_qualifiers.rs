@@ -6,11 +6,6 @@ pub async fn asynchronous(out: &mut [u32]) {
 }
 
 #[kernel]
-pub unsafe fn not_safe(out: &mut [u32]) {
-    out[0] = 1;
-}
-
-#[kernel]
 pub const fn constant(out: &mut [u32]) {
     out[0] = 1;
 }

@@ -17,7 +17,7 @@ pub struct Many {
     second: [u32; 13],
 }
 
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn k(out: &mut [u32], many: Many) {
     out[0] = many.first[0];
 }

@@ -1,6 +1,6 @@
 use warpheap_rt::device::*;
 
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn k<A: DeviceAlloc, T: HeapData>(heap: Heap<A>, out: &mut [T]) {
     let _ = (heap, out);
 }

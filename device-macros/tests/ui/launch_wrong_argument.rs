@@ -11,7 +11,7 @@ impl Kernels {
 
 use warpheap_rt::api::host::{DeviceVec, LaunchConfig};
 
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn fill(out: &mut [u32], value: f32) {
     out[0] = value as u32;
 }

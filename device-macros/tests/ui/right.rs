@@ -23,7 +23,7 @@ pub struct Pair {
 #[repr(transparent)]
 pub struct Wrapped(Pair);
 
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn plain(pairs: &[Pair], out: &mut [Wrapped], counts: &[AtomicWord], add: f32) {
     let i = thread::index() as usize;
     if i < out.len() && i < pairs.len() {
@@ -33,7 +33,7 @@ pub fn plain(pairs: &[Pair], out: &mut [Wrapped], counts: &[AtomicWord], add: f3
     }
 }
 
-#[kernel(allocators = [Bump, Counted<ScatterAlloc>])]
+#[kernel(allocators = [Bump, Counted<ScatterAlloc>], unsafe(slices))]
 pub fn listed<A: DeviceAlloc>(heap: Heap<A>, out: &mut [HeapVec<u32>]) -> Result<(), AllocError> {
     let i = thread::index() as usize;
     if i < out.len() {

@@ -52,6 +52,13 @@ pub unsafe fn slice_mut<'a, T: HeapData>(args: &ArgBlock, at: usize) -> &'a mut 
     unsafe { core::slice::from_raw_parts_mut(first, args.words[at + 2] as usize) }
 }
 
+/// The elements of the slice whose arguments begin at `at`, for who accesses them one by one.
+#[inline(always)]
+pub fn elements<T: HeapData>(args: &ArgBlock, at: usize) -> *mut [T] {
+    let first = global(wide(args, at)).cast();
+    core::ptr::slice_from_raw_parts_mut(first, args.words[at + 2] as usize)
+}
+
 /// The address of the memory behind a handle that is not null.
 #[inline(always)]
 pub fn pointer(words: Words, ptr: DevicePtr<u8>) -> *mut u8 {

@@ -129,9 +129,12 @@ pub fn warp_barrier(mask: LaneMask) {
 }
 
 /// Waits until all lanes of the block are here; orders their memory accesses among themselves.
+///
+/// # Safety
+/// As [the module](super) says, all lanes of the block reach the call.
 #[inline(always)]
 #[track_caller]
-pub fn block_barrier() {
+pub unsafe fn block_barrier() {
     if let Some(slot) = current() {
         slot.at(Location::caller());
         slot.simt().block_barrier(&slot.info);
@@ -140,9 +143,12 @@ pub fn block_barrier() {
 
 /// The `value` of the lane with index `source` in the block; all lanes of the block give the same
 /// `source`.
+///
+/// # Safety
+/// As [the module](super) says, all lanes of the block reach the call.
 #[inline(always)]
 #[track_caller]
-pub fn block_broadcast(value: u32, source: u32) -> u32 {
+pub unsafe fn block_broadcast(value: u32, source: u32) -> u32 {
     match current() {
         Some(slot) => {
             slot.at(Location::caller());

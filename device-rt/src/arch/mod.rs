@@ -30,7 +30,7 @@ pub use group::Group;
 #[cfg(not(target_arch = "spirv"))]
 mod addressed;
 #[cfg(not(target_arch = "spirv"))]
-pub use addressed::{handle, heap_words, pointer, report, slice, slice_mut};
+pub use addressed::{elements, handle, heap_words, pointer, report, slice, slice_mut};
 
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
 pub mod simt {
@@ -56,6 +56,12 @@ pub use target::{
 pub use target::pause;
 #[cfg(warpheap_alloc)]
 pub use target::{end_lane, global_heap, panic_report};
+
+/// Whether a panic ends its lane and no other.
+pub const PANICS_END_LANES: bool = cfg!(any(
+    warpheap_alloc,
+    not(any(target_arch = "nvptx64", target_arch = "spirv"))
+));
 
 /// Lets other lanes run for about this time, where the device can: here it cannot (Vulkan has no such instruction, and
 /// the emulator schedules at every atomic).

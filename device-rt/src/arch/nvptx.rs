@@ -144,8 +144,11 @@ pub fn warp_barrier(mask: LaneMask) {
 /// Not the aligned form of the instruction, which all lanes of a warp execute at the same place and at
 /// the same time: lanes of a warp may arrive one after the other, and rustc's own optimisations, which
 /// know of no `convergent`, copy calls into the branches before them.
+///
+/// # Safety
+/// As [the module](super) says, all lanes of the block reach the call.
 #[inline(always)]
-pub fn block_barrier() {
+pub unsafe fn block_barrier() {
     // SAFETY: all lanes of the block reach this call, as the module asks.
     unsafe { nvvm_bar_block(0) }
 }
@@ -155,8 +158,11 @@ global_asm!(".shared .align 4 .b32 warpheap_block_word;");
 
 /// The `value` of the lane with index `source` in the block; all lanes of the block give the same
 /// `source`.
+///
+/// # Safety
+/// As [the module](super) says, all lanes of the block reach the call.
 #[inline(always)]
-pub fn block_broadcast(value: u32, source: u32) -> u32 {
+pub unsafe fn block_broadcast(value: u32, source: u32) -> u32 {
     let answer: u32;
     if thread_index() == source {
         // SAFETY: the word is there for as long as the block is; no other lane accesses it before
@@ -169,7 +175,8 @@ pub fn block_broadcast(value: u32, source: u32) -> u32 {
             );
         }
     }
-    block_barrier();
+    // SAFETY: the caller's promise.
+    unsafe { block_barrier() };
     // SAFETY: no lane writes the word between the two barriers.
     unsafe {
         asm!(
@@ -179,7 +186,8 @@ pub fn block_broadcast(value: u32, source: u32) -> u32 {
         );
     }
     // Before the next broadcast writes the word.
-    block_barrier();
+    // SAFETY: the caller's promise.
+    unsafe { block_barrier() };
     answer
 }
 

@@ -24,8 +24,11 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
 }
 
 /// Waits until all lanes of the block are here; orders their memory accesses among themselves.
+///
+/// # Safety
+/// As [the module](super) says, all lanes of the block reach the call.
 #[inline(always)]
-pub fn block_barrier() {
+pub unsafe fn block_barrier() {
     // AcquireRelease (0x8), UniformMemory (0x40), WorkgroupMemory (0x100), MakeAvailable (0x2000),
     // MakeVisible (0x4000).
     // SAFETY: all lanes of the block reach this call, as the module asks.
@@ -58,8 +61,11 @@ fn block_word() -> *mut u32 {
 
 /// The `value` of the lane with index `source` in the block; all lanes of the block give the same
 /// `source`.
+///
+/// # Safety
+/// As [the module](super) says, all lanes of the block reach the call.
 #[inline(always)]
-pub fn block_broadcast(value: u32, source: u32) -> u32 {
+pub unsafe fn block_broadcast(value: u32, source: u32) -> u32 {
     let answer: u32;
     let word = block_word();
     if thread_index() == source {
@@ -72,7 +78,8 @@ pub fn block_broadcast(value: u32, source: u32) -> u32 {
             );
         }
     }
-    block_barrier();
+    // SAFETY: the caller's promise.
+    unsafe { block_barrier() };
     // SAFETY: no lane writes the word between the two barriers.
     unsafe {
         asm!(
@@ -83,7 +90,8 @@ pub fn block_broadcast(value: u32, source: u32) -> u32 {
         );
     }
     // Before the next broadcast writes the word.
-    block_barrier();
+    // SAFETY: the caller's promise.
+    unsafe { block_barrier() };
     answer
 }
 

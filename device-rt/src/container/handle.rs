@@ -5,7 +5,7 @@ macro_rules! word_handle {
     ($handle:ident, $field:ident, $from:ident) => {
         // SAFETY: one word, transparent, every bit pattern allowed (methods promise nothing for handles that were not
         // made by this type).
-        unsafe impl<T: HeapData> HeapData for $handle<T> {
+        unsafe impl<T: HeapData + Copy> HeapData for $handle<T> {
             const WORDS: u32 = 1;
             #[inline(always)]
             fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
@@ -16,7 +16,7 @@ macro_rules! word_handle {
                 memory.write(word, self.$field);
             }
             #[inline(always)]
-            fn from_args(args: &ArgBlock, at: usize) -> Self {
+            unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
                 Self::$from(args.words[at])
             }
             #[inline(always)]

@@ -34,13 +34,14 @@ const PAUSE: u32 = 200;
 
 /// A list of chunks in a heap: one word, and chunks that double up to 1024 elements.
 ///
-/// It only grows, and elements never move. Zeroed memory is an empty list. One lane owns it and
+/// It only grows, and elements never move; they own no memory themselves. It owns its chunks, so it is moved and never
+/// copied. Zeroed memory is an empty list. One lane owns it and
 /// calls [`push`](Self::push); or its word lies in heap memory, and any number of lanes call
 /// [`push_at`](Self::push_at) at the same time. It does not free itself: call [`free`](Self::free).
 ///
 /// Whatever reads the list ([`len`](Self::len), [`cursor`](Self::cursor)) is for lanes that are ordered
 /// after the pushes: in a later launch, or behind a barrier.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 #[repr(transparent)]
 pub struct HeapList<T> {
     /// The newest chunk: its granule and one, 0 for none.
@@ -50,13 +51,13 @@ pub struct HeapList<T> {
 
 word_handle!(HeapList, head, from_head);
 
-impl<T: HeapData> Default for HeapList<T> {
+impl<T: HeapData + Copy> Default for HeapList<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T: HeapData> HeapList<T> {
+impl<T: HeapData + Copy> HeapList<T> {
     /// An empty list, without memory.
     #[inline(always)]
     pub const fn new() -> Self {
@@ -82,7 +83,7 @@ impl<T: HeapData> HeapList<T> {
     pub fn len<A: DeviceAlloc>(&self, heap: Heap<A>) -> u32 {
         let mut len = 0;
         if self.head != 0 {
-            let (words, at) = (heap.words(), word_of(self.head));
+            let (words, at) = (heap.memory(), word_of(self.head));
             len = words.read(at + BEFORE) + filled(words, at);
         }
         len
@@ -94,7 +95,7 @@ impl<T: HeapData> HeapList<T> {
     /// As [`DeviceAlloc::malloc`]; then the list is as it was.
     #[inline]
     pub fn push<A: DeviceAlloc>(&mut self, heap: Heap<A>, value: T) -> Result<(), AllocError> {
-        let words = heap.words();
+        let words = heap.memory();
         let mut at = word_of(self.head);
         let (mut index, mut capacity, mut before) = (0, 0, 0);
         if self.head != 0 {
@@ -137,7 +138,7 @@ impl<T: HeapData> HeapList<T> {
         word: usize,
         value: T,
     ) -> Result<(), AllocError> {
-        let words = heap.words();
+        let words = heap.memory();
         let lane = arch::lane();
         // The chunk that was full when this lane looked last, and how often it was.
         let (mut seen, mut waited) = (0, 0);
@@ -230,7 +231,7 @@ impl<T: HeapData> HeapList<T> {
     /// Gives the memory back; the list is empty afterwards. What elements own is not freed.
     #[inline]
     pub fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
-        let words = heap.words();
+        let words = heap.memory();
         while self.head != 0 {
             let at = word_of(self.head);
             let chunk = DevicePtr::from_granule(self.head - 1);
@@ -243,7 +244,7 @@ impl<T: HeapData> HeapList<T> {
 }
 
 /// A place in a [`HeapList`]: three words, changed by reading.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 #[repr(C)]
 pub struct ListCursor<T> {
     /// The chunk: its granule and one.
@@ -255,12 +256,12 @@ pub struct ListCursor<T> {
     elements: PhantomData<fn() -> T>,
 }
 
-impl<T: HeapData> ListCursor<T> {
+impl<T: HeapData + Copy> ListCursor<T> {
     #[inline(always)]
     fn at_chunk<A: DeviceAlloc>(heap: Heap<A>, chunk: u32) -> Self {
         let mut left = 0;
         if chunk != 0 {
-            left = filled(heap.words(), word_of(chunk));
+            left = filled(heap.memory(), word_of(chunk));
         }
         ListCursor {
             chunk,
@@ -296,7 +297,7 @@ impl<T: HeapData> ListCursor<T> {
 
     #[inline(always)]
     fn step<A: DeviceAlloc>(&mut self, heap: Heap<A>) -> T {
-        let words = heap.words();
+        let words = heap.memory();
         let at = word_of(self.chunk);
         let value = T::get(words, element::<T>(at, self.index));
         self.index += 1;

@@ -14,7 +14,7 @@ use warpheap_api::{
 /// Keys grow like those of [`HeapHashMap`](super::HeapHashMap), and each has a [`HeapList`] of its own. Nothing is
 /// removed. Keys whose list is empty, because memory ran out, are not there.
 ///
-/// Reading ([`list`](Self::list), [`len`](Self::len), [`cursor`](Self::cursor)) is for lanes that are ordered after
+/// Reading ([`values`](Self::values), [`len`](Self::len), [`cursor`](Self::cursor)) is for lanes that are ordered after
 /// the pushes: in a later launch, or behind a barrier. Zeroed words are no map.
 #[derive(Debug)]
 #[repr(C)]
@@ -33,7 +33,7 @@ impl<K, T> Clone for HeapMultiMap<K, T> {
 impl<K, T> Copy for HeapMultiMap<K, T> {}
 
 // SAFETY: as Trie, which it consists of.
-unsafe impl<K: HeapData, T: HeapData> HeapData for HeapMultiMap<K, T> {
+unsafe impl<K: HeapData + Copy, T: HeapData + Copy> HeapData for HeapMultiMap<K, T> {
     const WORDS: u32 = Trie::WORDS;
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
@@ -44,8 +44,9 @@ unsafe impl<K: HeapData, T: HeapData> HeapData for HeapMultiMap<K, T> {
         self.trie.put(memory, word);
     }
     #[inline(always)]
-    fn from_args(args: &ArgBlock, at: usize) -> Self {
-        Self::of(Trie::from_args(args, at))
+    unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
+        // SAFETY: the caller's promise.
+        Self::of(unsafe { Trie::from_args(args, at) })
     }
     #[inline(always)]
     fn word_at(self, index: u32) -> u32 {
@@ -53,13 +54,13 @@ unsafe impl<K: HeapData, T: HeapData> HeapData for HeapMultiMap<K, T> {
     }
 }
 
-impl<K: HeapData, T: HeapData> Default for HeapMultiMap<K, T> {
+impl<K: HeapData + Copy, T: HeapData + Copy> Default for HeapMultiMap<K, T> {
     fn default() -> Self {
         Self::none()
     }
 }
 
-impl<K: HeapData, T: HeapData> HeapMultiMap<K, T> {
+impl<K: HeapData + Copy, T: HeapData + Copy> HeapMultiMap<K, T> {
     #[inline(always)]
     const fn of(trie: Trie) -> Self {
         HeapMultiMap {
@@ -117,19 +118,19 @@ impl<K: HeapData, T: HeapData> HeapMultiMap<K, T> {
     /// as they were.
     #[inline]
     pub fn push<A: DeviceAlloc>(self, heap: Heap<A>, key: K, value: T) -> Result<(), AllocError> {
-        let empty = HeapList::<T>::new();
-        let leaf = self.trie.enter(heap, Typed(key), Typed(empty))? & !FRESH;
+        // A zeroed word is an empty list.
+        let leaf = self.trie.enter(heap, Typed(key), Typed(0))? & !FRESH;
         // SAFETY: a leaf of this map stays, and the word of its value is the list of its key.
         unsafe { HeapList::push_at(heap, leaf_value(leaf, K::WORDS), value) }
     }
 
-    /// The values of a key; an empty list if it has none. The map still owns them.
+    /// The list of a key's values, which the map still owns; an empty one if it has none.
     #[inline]
-    pub fn list<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> HeapList<T> {
-        let leaf = self.trie.find(heap.words(), Typed(key));
+    fn list<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> HeapList<T> {
+        let leaf = self.trie.find(heap.memory(), Typed(key));
         let mut list = HeapList::new();
         if leaf != 0 {
-            list = HeapList::get(heap.words(), leaf_value(leaf, K::WORDS));
+            list = HeapList::get(heap.memory(), leaf_value(leaf, K::WORDS));
         }
         list
     }
@@ -159,11 +160,14 @@ impl<K: HeapData, T: HeapData> HeapMultiMap<K, T> {
     /// Takes share `index` of `count` of the keys out and frees their memory and that of their lists, not what
     /// values own. Every share by one lane, in a launch in which nobody uses the map otherwise. There is
     /// work for as many lanes as the root has slots.
+    ///
+    /// # Safety
+    /// Nobody else uses the map in this launch, shares are those of one number of shares, and the map is of this heap.
     #[inline]
-    pub fn free_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
+    pub unsafe fn free_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
         // Shares of whole slots: a list and its leaf are freed by the same lane.
         let slots = least(count, 1 << self.trie.root_bits());
-        let memory = heap.words();
+        let memory = heap.memory();
         let mut cursor = TrieCursor::new(self.trie, K::WORDS, index, slots);
         // Without a share there is nothing under the cursor either.
         let mut on = (index < slots) & !self.is_none();
@@ -175,20 +179,31 @@ impl<K: HeapData, T: HeapData> HeapMultiMap<K, T> {
             }
         }
         let index = select(index < slots, index, 1 << self.trie.root_bits());
-        self.trie.free_part(heap, K::WORDS, 1, index, slots);
+        // SAFETY: the caller's promise.
+        unsafe { self.trie.free_part(heap, K::WORDS, 1, index, slots) };
     }
 
     /// Frees the root, from which all has been taken by [`free_part`](Self::free_part); by one lane.
+    ///
+    /// # Safety
+    /// Nobody uses the map any more, also by a copy of this handle, and it is of this heap.
     #[inline]
-    pub fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
-        self.trie.free(heap);
+    pub unsafe fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.trie.free(heap) };
     }
 
     /// Takes all keys out and frees everything, by one lane.
+    ///
+    /// # Safety
+    /// Nobody uses the map any more, also by a copy of this handle, and it is of this heap.
     #[inline]
-    pub fn free_all<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
-        self.free_part(heap, 0, 1);
-        self.free(heap);
+    pub unsafe fn free_all<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.free_part(heap, 0, 1);
+            self.free(heap);
+        }
     }
 }
 
@@ -208,14 +223,14 @@ impl<K, T> Clone for MultiMapCursor<K, T> {
 
 impl<K, T> Copy for MultiMapCursor<K, T> {}
 
-impl<K: HeapData, T: HeapData> MultiMapCursor<K, T> {
+impl<K: HeapData + Copy, T: HeapData + Copy> MultiMapCursor<K, T> {
     /// On to the next key; false if there is none.
     #[inline]
     pub fn advance<A: DeviceAlloc>(&mut self, heap: Heap<A>) -> bool {
         let mut on = true;
         let mut found = false;
         while on {
-            on = self.at.step(heap.words());
+            on = self.at.step(heap.memory());
             if on {
                 found = !self.list(heap).is_empty();
                 on = !found;
@@ -227,12 +242,30 @@ impl<K: HeapData, T: HeapData> MultiMapCursor<K, T> {
     /// The key. Call it after an [`advance`](Self::advance) that found one.
     #[inline(always)]
     pub fn key<A: DeviceAlloc>(&self, heap: Heap<A>) -> K {
-        K::get(heap.words(), self.at.key_word())
+        K::get(heap.memory(), self.at.key_word())
     }
 
-    /// The values of the key, which the map still owns.
+    /// Goes through the values of the key.
     #[inline(always)]
-    pub fn list<A: DeviceAlloc>(&self, heap: Heap<A>) -> HeapList<T> {
-        HeapList::get(heap.words(), leaf_value(self.at.leaf(), K::WORDS))
+    pub fn values<A: DeviceAlloc>(&self, heap: Heap<A>) -> ListCursor<T> {
+        self.list(heap).cursor(heap)
+    }
+
+    /// Number of values of the key.
+    #[inline(always)]
+    pub fn len<A: DeviceAlloc>(&self, heap: Heap<A>) -> u32 {
+        self.list(heap).len(heap)
+    }
+
+    /// Whether the key has no values: never, after an [`advance`](Self::advance) that found it.
+    #[inline(always)]
+    pub fn is_empty<A: DeviceAlloc>(&self, heap: Heap<A>) -> bool {
+        self.list(heap).is_empty()
+    }
+
+    /// The list of the key's values, which the map still owns.
+    #[inline(always)]
+    fn list<A: DeviceAlloc>(&self, heap: Heap<A>) -> HeapList<T> {
+        HeapList::get(heap.memory(), leaf_value(self.at.leaf(), K::WORDS))
     }
 }

@@ -16,7 +16,8 @@ macro_rules! pass_on {
     )*};
 }
 
-impl<M: HeapMemory> HeapMemory for Peek<M> {
+// SAFETY: as what it reads from.
+unsafe impl<M: HeapMemory> HeapMemory for Peek<M> {
     #[inline(always)]
     fn read(self, word: usize) -> u32 {
         self.0.load(word)

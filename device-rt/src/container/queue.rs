@@ -90,7 +90,7 @@ struct Claim {
     nothing: bool,
 }
 
-impl<T: HeapData> HeapQueue<T> {
+impl<T: HeapData + Copy> HeapQueue<T> {
     /// A queue that has no memory.
     pub const NONE: Self = Self::from_word(0);
 
@@ -114,7 +114,7 @@ impl<T: HeapData> HeapQueue<T> {
         // With one slot its number could not tell full from empty.
         let log2 = select(log2 == 0, 1, log2);
         let block = heap.malloc(queue_layout::<T>(log2))?;
-        let (words, at) = (heap.words(), block.word());
+        let (words, at) = (heap.memory(), block.word());
         words.write(at + TAIL, 0);
         words.write(at + LOG2, log2);
         words.write(at + HEAD, 0);
@@ -138,7 +138,7 @@ impl<T: HeapData> HeapQueue<T> {
         if self.control == 0 {
             return 0;
         }
-        1 << heap.words().read(word_of(self.control) + LOG2)
+        1 << heap.memory().read(word_of(self.control) + LOG2)
     }
 
     /// Number of elements, for lanes that are ordered after all operations.
@@ -147,7 +147,7 @@ impl<T: HeapData> HeapQueue<T> {
         if self.control == 0 {
             return 0;
         }
-        let (words, at) = (heap.words(), word_of(self.control));
+        let (words, at) = (heap.memory(), word_of(self.control));
         words.load(at + TAIL).wrapping_sub(words.load(at + HEAD))
     }
 
@@ -166,7 +166,7 @@ impl<T: HeapData> HeapQueue<T> {
         if self.control == 0 {
             return Err(QueueError::Full);
         }
-        let (words, at) = (heap.words(), word_of(self.control));
+        let (words, at) = (heap.memory(), word_of(self.control));
         let log2 = words.read(at + LOG2);
         let (mut round, mut done, mut full) = (0, false, false);
         while !done & !full & (round < ROUNDS) {
@@ -203,7 +203,7 @@ impl<T: HeapData> HeapQueue<T> {
         if self.control == 0 {
             return Err(QueueError::Empty);
         }
-        let (words, at) = (heap.words(), word_of(self.control));
+        let (words, at) = (heap.memory(), word_of(self.control));
         let log2 = words.read(at + LOG2);
         let (mut round, mut done, mut empty) = (0, false, false);
         while !done & !empty & (round < ROUNDS) {
@@ -236,7 +236,7 @@ impl<T: HeapData> HeapQueue<T> {
     #[inline]
     pub unsafe fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
         if self.control != 0 {
-            let log2 = heap.words().read(word_of(self.control) + LOG2);
+            let log2 = heap.memory().read(word_of(self.control) + LOG2);
             let block = DevicePtr::from_granule(self.control - 1);
             // SAFETY: the queue owns the block and got it with this layout.
             unsafe { heap.free(block, queue_layout::<T>(log2)) };
@@ -285,7 +285,7 @@ fn claim<T: HeapData, A: DeviceAlloc>(
     log2: u32,
     side: Side,
 ) -> Claim {
-    let words = heap.words();
+    let words = heap.memory();
     let mut first = 0;
     // What the members know of the queue the leader knows.
     team.group().barrier();

@@ -26,7 +26,7 @@ impl<K> Clone for HeapHashSet<K> {
 impl<K> Copy for HeapHashSet<K> {}
 
 // SAFETY: as Trie, which it consists of.
-unsafe impl<K: HeapData> HeapData for HeapHashSet<K> {
+unsafe impl<K: HeapData + Copy> HeapData for HeapHashSet<K> {
     const WORDS: u32 = Trie::WORDS;
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
@@ -37,8 +37,9 @@ unsafe impl<K: HeapData> HeapData for HeapHashSet<K> {
         self.trie.put(memory, word);
     }
     #[inline(always)]
-    fn from_args(args: &ArgBlock, at: usize) -> Self {
-        Self::of(Trie::from_args(args, at))
+    unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
+        // SAFETY: the caller's promise.
+        Self::of(unsafe { Trie::from_args(args, at) })
     }
     #[inline(always)]
     fn word_at(self, index: u32) -> u32 {
@@ -46,13 +47,13 @@ unsafe impl<K: HeapData> HeapData for HeapHashSet<K> {
     }
 }
 
-impl<K: HeapData> Default for HeapHashSet<K> {
+impl<K: HeapData + Copy> Default for HeapHashSet<K> {
     fn default() -> Self {
         Self::none()
     }
 }
 
-impl<K: HeapData> HeapHashSet<K> {
+impl<K: HeapData + Copy> HeapHashSet<K> {
     #[inline(always)]
     const fn of(trie: Trie) -> Self {
         HeapHashSet {
@@ -121,7 +122,7 @@ impl<K: HeapData> HeapHashSet<K> {
     /// Whether a key is there.
     #[inline]
     pub fn contains<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> bool {
-        self.trie.contains(heap.words(), Typed(key))
+        self.trie.contains(heap.memory(), Typed(key))
     }
 
     /// Removes a key. Its memory stays the set's.
@@ -130,7 +131,7 @@ impl<K: HeapData> HeapHashSet<K> {
     /// As [`HeapHashMap::remove`](super::HeapHashMap::remove).
     #[inline]
     pub fn remove<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> Result<Before, AllocError> {
-        self.trie.remove(heap.words(), Typed(key))
+        self.trie.remove(heap.memory(), Typed(key))
     }
 
     /// Goes through share `index` of `count`; see [`HeapHashMap::cursor`](super::HeapHashMap::cursor).
@@ -143,29 +144,47 @@ impl<K: HeapData> HeapHashSet<K> {
     }
 
     /// Frees the memory of removed keys; see [`HeapHashMap::tidy_part`](super::HeapHashMap::tidy_part).
+    ///
+    /// # Safety
+    /// Nobody else uses the set in this launch, shares are those of one number of shares, and the set is of this heap.
     #[inline]
-    pub fn tidy_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
-        self.trie.tidy_part(heap, K::WORDS, 0, index, count);
+    pub unsafe fn tidy_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.trie.tidy_part(heap, K::WORDS, 0, index, count) };
     }
 
     /// Takes keys out and frees their memory; see
     /// [`HeapHashMap::free_part`](super::HeapHashMap::free_part).
+    ///
+    /// # Safety
+    /// Nobody else uses the set in this launch, shares are those of one number of shares, and the set is of this heap.
     #[inline]
-    pub fn free_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
-        self.trie.free_part(heap, K::WORDS, 0, index, count);
+    pub unsafe fn free_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.trie.free_part(heap, K::WORDS, 0, index, count) };
     }
 
     /// Frees the root; see [`HeapHashMap::free`](super::HeapHashMap::free).
+    ///
+    /// # Safety
+    /// Nobody uses the set any more, also by a copy of this handle, and it is of this heap.
     #[inline]
-    pub fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
-        self.trie.free(heap);
+    pub unsafe fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.trie.free(heap) };
     }
 
     /// Takes all keys out and frees everything, by one lane.
+    ///
+    /// # Safety
+    /// Nobody uses the set any more, also by a copy of this handle, and it is of this heap.
     #[inline]
-    pub fn free_all<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
-        self.free_part(heap, 0, 1);
-        self.free(heap);
+    pub unsafe fn free_all<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.free_part(heap, 0, 1);
+            self.free(heap);
+        }
     }
 }
 
@@ -185,16 +204,16 @@ impl<K> Clone for SetCursor<K> {
 
 impl<K> Copy for SetCursor<K> {}
 
-impl<K: HeapData> SetCursor<K> {
+impl<K: HeapData + Copy> SetCursor<K> {
     /// On to the next key that is there; false if there is none.
     #[inline]
     pub fn advance<A: DeviceAlloc>(&mut self, heap: Heap<A>) -> bool {
-        self.at.step_present(heap.words())
+        self.at.step_present(heap.memory())
     }
 
     /// The key. Call it after an [`advance`](Self::advance) that found one.
     #[inline(always)]
     pub fn key<A: DeviceAlloc>(&self, heap: Heap<A>) -> K {
-        K::get(heap.words(), self.at.key_word())
+        K::get(heap.memory(), self.at.key_word())
     }
 }

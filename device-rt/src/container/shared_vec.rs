@@ -49,7 +49,7 @@ struct Place {
     offset: u32,
 }
 
-impl<T: HeapData> HeapSharedVec<T> {
+impl<T: HeapData + Copy> HeapSharedVec<T> {
     /// A vector that has no memory and takes no elements.
     pub const NONE: Self = Self::from_word(0);
 
@@ -71,7 +71,7 @@ impl<T: HeapData> HeapSharedVec<T> {
             return Err(AllocError::Unsupported);
         }
         let block = heap.malloc(control_layout::<T>(log2))?;
-        let words = heap.words();
+        let words = heap.memory();
         let mut i = 0;
         while i < control_words(log2) {
             words.write(block.word() + i, 0);
@@ -101,7 +101,7 @@ impl<T: HeapData> HeapSharedVec<T> {
         if self.control == 0 {
             return Err(AllocError::Unsupported);
         }
-        let words = heap.words();
+        let words = heap.memory();
         let lane = arch::lane();
         let at = word_of(self.control);
         let log2 = words.read(at + LOG2);
@@ -171,7 +171,7 @@ impl<T: HeapData> HeapSharedVec<T> {
     /// The segment whose word is `word`, allocated here if nobody has begun to.
     #[inline(always)]
     fn segment<A: DeviceAlloc>(heap: Heap<A>, word: usize, capacity: u32) -> Made {
-        let words = heap.words();
+        let words = heap.memory();
         let mut made = Made {
             block: words.load(word),
             code: 0,
@@ -208,7 +208,7 @@ impl<T: HeapData> HeapSharedVec<T> {
     fn word_at<A: DeviceAlloc>(&self, heap: Heap<A>, index: u32) -> usize {
         let mut word = 0;
         if (self.control != 0) & (index != u32::MAX) {
-            let (words, at) = (heap.words(), word_of(self.control));
+            let (words, at) = (heap.memory(), word_of(self.control));
             let log2 = words.read(at + LOG2);
             let place = Self::place(log2, index);
             let count = words.load(counter(at, log2, place.segment));
@@ -228,7 +228,7 @@ impl<T: HeapData> HeapSharedVec<T> {
         if word == 0 {
             return None;
         }
-        Some(T::get(heap.words(), word))
+        Some(T::get(heap.memory(), word))
     }
 
     /// The element at `index`; `otherwise` beyond the end.
@@ -238,7 +238,7 @@ impl<T: HeapData> HeapSharedVec<T> {
         if word == 0 {
             return otherwise;
         }
-        T::get(heap.words(), word)
+        T::get(heap.memory(), word)
     }
 
     /// Overwrites the element at `index`, which no other lane reads or writes at the same time; false, and
@@ -247,7 +247,7 @@ impl<T: HeapData> HeapSharedVec<T> {
     pub fn set<A: DeviceAlloc>(&self, heap: Heap<A>, index: u32, value: T) -> bool {
         let word = self.word_at(heap, index);
         if word != 0 {
-            value.put(heap.words(), word);
+            value.put(heap.memory(), word);
         }
         word != 0
     }
@@ -257,7 +257,7 @@ impl<T: HeapData> HeapSharedVec<T> {
     pub fn len<A: DeviceAlloc>(&self, heap: Heap<A>) -> u32 {
         let mut len = 0;
         if self.control != 0 {
-            let (words, at) = (heap.words(), word_of(self.control));
+            let (words, at) = (heap.memory(), word_of(self.control));
             let log2 = words.read(at + LOG2);
             let segment = words.load(at + CURRENT);
             let count = words.load(counter(at, log2, segment));
@@ -279,7 +279,7 @@ impl<T: HeapData> HeapSharedVec<T> {
     #[inline]
     pub unsafe fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
         if self.control != 0 {
-            let (words, at) = (heap.words(), word_of(self.control));
+            let (words, at) = (heap.memory(), word_of(self.control));
             let log2 = words.read(at + LOG2);
             let mut segment = 1;
             while segment < segments(log2) {

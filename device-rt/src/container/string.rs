@@ -10,9 +10,9 @@ use warpheap_api::{AllocError, DeviceAlloc, HeapData, HeapMemory, abi::ArgBlock,
 ///
 /// Bytes are passed as the low byte of a `u32`, since some devices know no smaller number. What they
 /// mean is the host's affair: nothing here looks at UTF-8. It holds no heap, so it can lie in a buffer between
-/// launches, in heap memory, or in another container; zeroed memory is an empty string. One lane at a
-/// time may change it. It does not free itself: call [`free`](Self::free).
-#[derive(Clone, Copy, Debug)]
+/// launches, in heap memory, or in another container; zeroed memory is an empty string. It owns its block, so it is
+/// moved and never copied. It does not free itself: call [`free`](Self::free).
+#[derive(Debug)]
 #[repr(C)]
 pub struct HeapString {
     /// Four bytes each; of the last one only those below the length count.
@@ -37,9 +37,10 @@ unsafe impl HeapData for HeapString {
         memory.write(word + 3, self.len);
     }
     #[inline(always)]
-    fn from_args(args: &ArgBlock, at: usize) -> Self {
+    unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
         HeapString {
-            packed: HeapVec::from_args(args, at),
+            // SAFETY: the caller's promise.
+            packed: unsafe { HeapVec::from_args(args, at) },
             len: args.words[at + 3],
         }
     }
@@ -79,8 +80,8 @@ impl HeapString {
 
     /// The words that the bytes lie in: as many as it takes, whose unused bytes mean nothing.
     #[inline(always)]
-    pub const fn packed(&self) -> HeapVec<u32> {
-        self.packed
+    pub const fn packed(&self) -> &HeapVec<u32> {
+        &self.packed
     }
 
     /// The byte at `index`, `None` beyond the end.
@@ -126,7 +127,7 @@ impl HeapString {
         Ok(())
     }
 
-    /// Appends the bytes of another string, which may be a copy of this one.
+    /// Appends the bytes of another string.
     ///
     /// # Errors
     /// As [`push_byte`](Self::push_byte).
@@ -134,19 +135,13 @@ impl HeapString {
     pub fn push_str<A: DeviceAlloc>(
         &mut self,
         heap: Heap<A>,
-        other: HeapString,
+        other: &HeapString,
     ) -> Result<(), AllocError> {
-        // A copy of this string loses its block when this one grows, so it is read from the new one.
-        let itself = other.packed.as_ptr() == self.packed.as_ptr();
         self.reserve(heap, other.len)?;
-        let mut source = other;
-        if itself {
-            source.packed = self.packed;
-        }
         let mut done = 0;
         while done < other.len {
             let bytes = least(4, other.len - done);
-            self.append(heap, source.word(heap, done / 4), bytes);
+            self.append(heap, other.word(heap, done / 4), bytes);
             done += bytes;
         }
         Ok(())
@@ -207,14 +202,14 @@ impl HeapString {
 
     /// Whether both have the same bytes.
     #[inline]
-    pub fn eq<A: DeviceAlloc>(&self, heap: Heap<A>, other: HeapString) -> bool {
+    pub fn eq<A: DeviceAlloc>(&self, heap: Heap<A>, other: &HeapString) -> bool {
         (self.len == other.len) && self.cmp(heap, other) == 0
     }
 
     /// How this string's bytes compare with another's, as those of a dictionary: -1 if they are less, 0 if they
     /// are equal, 1 if they are greater.
     #[inline]
-    pub fn cmp<A: DeviceAlloc>(&self, heap: Heap<A>, other: HeapString) -> i32 {
+    pub fn cmp<A: DeviceAlloc>(&self, heap: Heap<A>, other: &HeapString) -> i32 {
         let common = least(self.len, other.len);
         let (mut mine, mut theirs, mut done) = (0, 0, 0);
         while (done < common) & (mine == theirs) {

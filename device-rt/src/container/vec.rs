@@ -11,12 +11,17 @@ const FIRST_CAPACITY: u32 = 4;
 /// A growing vector in a heap: three words (pointer, length, capacity) and a block that doubles.
 ///
 /// It holds no heap, so it can lie in a buffer between launches, in heap memory, or in another
-/// vector; zeroed memory is an empty vector. One lane at a time may change it. It does not free
-/// itself: call [`free`](Self::free).
+/// vector; zeroed memory is an empty vector. It owns its block, so it is moved and never copied:
+/// one lane at a time has it. It does not free itself: call [`free`](Self::free).
+///
+/// Elements may own memory themselves, as those of a `HeapVec<HeapVec<u32>>` do. They are reached where they lie by
+/// [`with_mut`](Self::with_mut) and moved by [`replace`](Self::replace) and [`pop_or`](Self::pop_or); what copies an
+/// element is there for `Copy` ones alone. Elements that are dropped with the vector, overwritten by
+/// [`set`](Self::set) or cut off by [`truncate`](Self::truncate) keep what they own allocated.
 ///
 /// On Vulkan an `Option` of an element with more than one word does not compile; there use
 /// [`get_or`](Self::get_or), [`pop_or`](Self::pop_or) or [`get_unchecked`](Self::get_unchecked).
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 #[repr(C)]
 pub struct HeapVec<T> {
     ptr: DevicePtr<T>,
@@ -45,7 +50,7 @@ unsafe impl<T: HeapData> HeapData for HeapVec<T> {
         memory.write(word + 2, self.capacity);
     }
     #[inline(always)]
-    fn from_args(args: &ArgBlock, at: usize) -> Self {
+    unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
         HeapVec {
             ptr: DevicePtr::from_granule(args.words[at]),
             len: args.words[at + 1],
@@ -101,6 +106,27 @@ impl<T: HeapData> HeapVec<T> {
     #[inline(always)]
     pub const fn as_ptr(&self) -> DevicePtr<T> {
         self.ptr
+    }
+
+    /// Takes the vector apart, for memory that can hold plain data alone: its block, length and capacity.
+    /// Nobody frees the block until [`from_raw_parts`](Self::from_raw_parts) makes a vector of it again.
+    #[inline(always)]
+    pub fn into_raw_parts(self) -> (DevicePtr<T>, u32, u32) {
+        (self.ptr, self.len, self.capacity)
+    }
+
+    /// A vector of what another one was taken apart into.
+    ///
+    /// # Safety
+    /// They are what [`into_raw_parts`](Self::into_raw_parts) gave, and no other vector was made of them.
+    #[inline(always)]
+    pub const unsafe fn from_raw_parts(ptr: DevicePtr<T>, len: u32, capacity: u32) -> Self {
+        HeapVec {
+            ptr,
+            len,
+            capacity,
+            elements: PhantomData,
+        }
     }
 
     /// Appends an element, growing to twice the capacity if there is no room.
@@ -162,7 +188,7 @@ impl<T: HeapData> HeapVec<T> {
             capacity = FIRST_CAPACITY;
         }
         let ptr = heap.malloc_array::<T>(capacity)?;
-        let words = heap.words();
+        let words = heap.memory();
         let mut i = 0;
         while i < self.len as usize * T::WORDS as usize {
             words.write(ptr.word() + i, words.read(self.ptr.word() + i));
@@ -182,9 +208,68 @@ impl<T: HeapData> HeapVec<T> {
         }
     }
 
+    /// What a function says of the element at `index`; `otherwise`, and nothing called, beyond the end.
+    #[inline(always)]
+    pub fn with<A: DeviceAlloc, R>(
+        &self,
+        heap: Heap<A>,
+        index: u32,
+        otherwise: R,
+        look: impl FnOnce(&T) -> R,
+    ) -> R {
+        if index < self.len {
+            // SAFETY: the index was checked; the vector owns the block, and the copy is only looked at.
+            let element: T = unsafe { heap.load_at(self.ptr, index) };
+            look(&element)
+        } else {
+            otherwise
+        }
+    }
+
+    /// Changes the element at `index` where it lies; `otherwise`, and nothing called, beyond the end.
+    ///
+    /// While the function runs the element is empty for whoever finds it in the vector, which nobody can: the vector
+    /// is borrowed.
+    #[inline(always)]
+    pub fn with_mut<A: DeviceAlloc, R>(
+        &mut self,
+        heap: Heap<A>,
+        index: u32,
+        otherwise: R,
+        change: impl FnOnce(&mut T) -> R,
+    ) -> R {
+        if index < self.len {
+            // SAFETY: the index was checked; the vector owns the block, and the element is put back where it was.
+            let mut element: T = unsafe { heap.load_at(self.ptr, index) };
+            let result = change(&mut element);
+            // SAFETY: the same.
+            unsafe { heap.store_at(self.ptr, index, element) };
+            result
+        } else {
+            otherwise
+        }
+    }
+
+    /// Puts an element in the place of that at `index`, which it gives back; `value` itself beyond the end.
+    #[inline(always)]
+    pub fn replace<A: DeviceAlloc>(&mut self, heap: Heap<A>, index: u32, value: T) -> T {
+        if index < self.len {
+            // SAFETY: the index was checked; the vector owns the block, and the old element leaves it.
+            let old = unsafe { heap.load_at(self.ptr, index) };
+            // SAFETY: the same.
+            unsafe { heap.store_at(self.ptr, index, value) };
+            old
+        } else {
+            value
+        }
+    }
+
     /// The element at `index`, `None` beyond the end.
     #[inline(always)]
-    pub fn get<A: DeviceAlloc>(&self, heap: Heap<A>, index: u32) -> Option<T> {
+    pub fn get<A: DeviceAlloc>(&self, heap: Heap<A>, index: u32) -> Option<T>
+    where
+        T: Copy,
+    {
         if index < self.len {
             // SAFETY: the index was checked.
             Some(unsafe { self.get_unchecked(heap, index) })
@@ -195,7 +280,10 @@ impl<T: HeapData> HeapVec<T> {
 
     /// The element at `index`, `otherwise` beyond the end.
     #[inline(always)]
-    pub fn get_or<A: DeviceAlloc>(&self, heap: Heap<A>, index: u32, otherwise: T) -> T {
+    pub fn get_or<A: DeviceAlloc>(&self, heap: Heap<A>, index: u32, otherwise: T) -> T
+    where
+        T: Copy,
+    {
         if index < self.len {
             // SAFETY: the index was checked.
             unsafe { self.get_unchecked(heap, index) }
@@ -209,7 +297,10 @@ impl<T: HeapData> HeapVec<T> {
     /// # Safety
     /// `index` is less than [`len`](Self::len).
     #[inline(always)]
-    pub unsafe fn get_unchecked<A: DeviceAlloc>(&self, heap: Heap<A>, index: u32) -> T {
+    pub unsafe fn get_unchecked<A: DeviceAlloc>(&self, heap: Heap<A>, index: u32) -> T
+    where
+        T: Copy,
+    {
         // SAFETY: the caller's promise; the vector owns the block.
         unsafe { heap.load_at(self.ptr, index) }
     }
@@ -232,8 +323,8 @@ impl<T: HeapData> HeapVec<T> {
             return None;
         }
         self.len -= 1;
-        // SAFETY: there was an element at this index.
-        Some(unsafe { self.get_unchecked(heap, self.len) })
+        // SAFETY: there was an element at this index, which leaves the vector.
+        Some(unsafe { heap.load_at(self.ptr, self.len) })
     }
 
     /// Removes the last element; `otherwise` if there is none.
@@ -243,8 +334,8 @@ impl<T: HeapData> HeapVec<T> {
             return otherwise;
         }
         self.len -= 1;
-        // SAFETY: there was an element at this index.
-        unsafe { self.get_unchecked(heap, self.len) }
+        // SAFETY: there was an element at this index, which leaves the vector.
+        unsafe { heap.load_at(self.ptr, self.len) }
     }
 
     /// Keeps the first `len` elements; does nothing if there are no more. The memory stays.

@@ -34,7 +34,7 @@ impl<A: AddressedAlloc> Heap<A> {
     unsafe fn give_back(self, block: *mut u8, layout: Layout) {
         if layout.size() != 0 {
             // SAFETY: the caller's promise.
-            unsafe { self.free(arch::handle(self.words(), block), layout) }
+            unsafe { self.free(arch::handle(self.memory(), block), layout) }
         }
     }
 
@@ -46,7 +46,7 @@ impl<A: AddressedAlloc> Heap<A> {
     unsafe fn resize(self, block: *mut u8, old: Layout, new: Layout) -> *mut u8 {
         let empty = (old.size() == 0) | (new.size() == 0);
         if (old.align() == new.align()) & !empty {
-            let ptr = arch::handle(self.words(), block);
+            let ptr = arch::handle(self.memory(), block);
             // SAFETY: the caller's promise.
             return self.address(unsafe { self.realloc(ptr, old, new.size()) });
         }
@@ -64,7 +64,7 @@ impl<A: AddressedAlloc> Heap<A> {
     #[inline(always)]
     fn address(self, answer: Result<DevicePtr<u8>, warpheap_api::AllocError>) -> *mut u8 {
         match answer {
-            Ok(ptr) => arch::pointer(self.words(), ptr),
+            Ok(ptr) => arch::pointer(self.memory(), ptr),
             Err(_) => null_mut(),
         }
     }

@@ -75,7 +75,7 @@ mod device {
             tries += 1;
         }
         match answer {
-            Ok(ptr) => arch::pointer(heap.words(), ptr),
+            Ok(ptr) => arch::pointer(heap.memory(), ptr),
             Err(_) => null_mut(),
         }
     }
@@ -83,7 +83,7 @@ mod device {
     /// The handle of a block of the heap. Of another's the lane ends.
     #[inline(always)]
     fn handle<A: HeapHandle<Memory = Words>>(heap: Heap<A>, block: *mut u8) -> DevicePtr<u8> {
-        let ptr = arch::handle(heap.words(), block);
+        let ptr = arch::handle(heap.memory(), block);
         if ptr.is_null() {
             stop(
                 "memory that is not of the bound heap was given back: it was bound after the memory was taken",

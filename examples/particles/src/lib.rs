@@ -58,9 +58,12 @@ pub fn cell(coordinate: f32) -> u32 {
 
 /// Lane `i` puts particle `i` into the list of its cell. `cells` has `CELLS * CELLS` lists in the heap, which
 /// all lanes push to at the same time.
-#[kernel(allocators = [WarpHeap])]
-pub fn sort_into_cells<A: DeviceAlloc>(
-    heap: Heap<A>,
+///
+/// # Safety
+/// `cells` is a live block of this heap with `CELLS * CELLS` lists, which nothing else uses in this launch.
+#[kernel]
+pub unsafe fn sort_into_cells(
+    heap: Heap<WarpHeap>,
     cells: DevicePtr<HeapList<u32>>,
     particles: &[Particle],
 ) -> Result<(), AllocError> {
@@ -68,61 +71,61 @@ pub fn sort_into_cells<A: DeviceAlloc>(
     if (i as usize) < particles.len() {
         let particle = particles[i as usize];
         let place = cell(particle.y) * CELLS + cell(particle.x);
-        // SAFETY: the host passes a block with this many lists, which are used by `push_at` alone in this
-        // launch.
+        // SAFETY: the caller's promise; in this launch the lists are used by `push_at` alone.
         unsafe { HeapList::push_at(heap, cells.word() + place as usize, i)? };
     }
     Ok(())
 }
 
-/// Lane `i` looks for the neighbours of particle `i` in its cell and the eight around it.
-#[kernel(allocators = [WarpHeap])]
-pub fn find_neighbours<A: DeviceAlloc>(
-    heap: Heap<A>,
+/// Lane `i` looks for the neighbours of particle `i` in its cell and the eight around it. `neighbours` is its vector, which
+/// is empty at first.
+///
+/// # Safety
+/// As for [`sort_into_cells`], whose lists nobody changes in this launch.
+#[kernel]
+pub unsafe fn find_neighbours(
+    heap: Heap<WarpHeap>,
     cells: DevicePtr<HeapList<u32>>,
     particles: &[Particle],
-    neighbours: &mut [HeapVec<u32>],
+    neighbours: &mut HeapVec<u32>,
 ) -> Result<(), AllocError> {
     let i = thread::index();
-    let mut result = Ok(());
-    if ((i as usize) < particles.len()) & ((i as usize) < neighbours.len()) {
+    if (i as usize) < particles.len() {
         let own = particles[i as usize];
         let (column, row) = (cell(own.x), cell(own.y));
-        let mut found = HeapVec::new();
         for around in 0..9 {
             // Cells beyond the walls: the subtraction wraps, and they are too far.
             let x = (column + around % 3).wrapping_sub(1);
             let y = (row + around / 3).wrapping_sub(1);
             if (x < CELLS) & (y < CELLS) {
-                // SAFETY: there are this many lists, and nobody changes them in this launch.
+                // SAFETY: the caller's promise; the list is only looked at.
                 let list = unsafe { heap.load_at(cells, y * CELLS + x) };
                 let mut cursor = list.cursor(heap);
                 while !cursor.is_done() {
                     let other = cursor.next_or(heap, i);
                     let near = distance2(own, particles[other as usize]) < REACH * REACH;
-                    if near & (other != i) & result.is_ok() {
-                        result = found.push(heap, other);
+                    if near & (other != i) {
+                        neighbours.push(heap, other)?;
                     }
                 }
             }
         }
-        neighbours[i as usize] = found;
     }
-    result
+    Ok(())
 }
 
 /// Lane `i` adds up what the neighbours of particle `i` do to it. The potential of two particles at distance `r` is
 /// `STRENGTH * REACH² / 4 * (1 - r² / REACH²)²`: it ends smoothly, and needs no square root.
-#[kernel(allocators = [WarpHeap])]
-pub fn push_apart<A: DeviceAlloc>(
-    heap: Heap<A>,
+#[kernel]
+pub fn push_apart(
+    heap: Heap<WarpHeap>,
     particles: &[Particle],
     neighbours: &[HeapVec<u32>],
-    pushes: &mut [Push],
+    push: &mut Push,
 ) {
     let i = thread::index() as usize;
-    if (i < particles.len()) & (i < pushes.len()) {
-        let (own, list) = (particles[i], neighbours[i]);
+    if (i < particles.len()) & (i < neighbours.len()) {
+        let (own, list) = (particles[i], &neighbours[i]);
         let (mut x, mut y, mut energy) = (0.0, 0.0, 0.0);
         for n in 0..list.len() {
             let other = particles[list.get_or(heap, n, 0) as usize];
@@ -131,24 +134,26 @@ pub fn push_apart<A: DeviceAlloc>(
             y += STRENGTH * near * (own.y - other.y);
             energy += STRENGTH * REACH * REACH / 8.0 * near * near;
         }
-        pushes[i] = Push { x, y, energy };
+        *push = Push { x, y, energy };
     }
 }
 
 /// Lane `i` moves particle `i` on by a time, reflects it at the walls, and frees the vector of its neighbours;
-/// the first lanes free the lists of the cells.
-#[kernel(allocators = [WarpHeap])]
-pub fn move_on<A: DeviceAlloc>(
-    heap: Heap<A>,
+/// the lanes together, also those without a particle, free the lists of the cells.
+///
+/// # Safety
+/// As for [`sort_into_cells`].
+#[kernel]
+pub unsafe fn move_on(
+    heap: Heap<WarpHeap>,
     cells: DevicePtr<HeapList<u32>>,
-    particles: &mut [Particle],
-    neighbours: &mut [HeapVec<u32>],
+    mut particles: PerLane<Particle>,
+    mut neighbours: PerLane<HeapVec<u32>>,
     pushes: &[Push],
     time: f32,
 ) {
-    let i = thread::index() as usize;
-    if (i < particles.len()) & (i < neighbours.len()) {
-        let (old, push) = (particles[i], pushes[i]);
+    if let Some(i) = particles.lane_index() {
+        let (old, push) = (particles[i], pushes[i.get() as usize]);
         let (vx, vy) = (old.vx + push.x * time, old.vy + push.y * time);
         let (x, y) = (old.x + vx * time, old.y + vy * time);
         particles[i] = Particle {
@@ -157,13 +162,13 @@ pub fn move_on<A: DeviceAlloc>(
             vx: if x == inside(x) { vx } else { -vx },
             vy: if y == inside(y) { vy } else { -vy },
         };
-        let mut list = neighbours[i];
-        list.free(heap);
-        neighbours[i] = list;
     }
-    let mut place = i as u32;
+    if let Some(i) = neighbours.lane_index() {
+        neighbours[i].free(heap);
+    }
+    let mut place = thread::index();
     while place < CELLS * CELLS {
-        // SAFETY: there are this many lists, and this lane alone has this one.
+        // SAFETY: the caller's promise; of the lanes this one alone has this list.
         let mut list = unsafe { heap.load_at(cells, place) };
         list.free(heap);
         // SAFETY: as above.

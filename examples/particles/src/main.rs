@@ -42,18 +42,21 @@ fn run() -> Result<(), Box<dyn Error>> {
     // In the heap, not only beside it: lanes push to these lists at the same time.
     let cells = DeviceVec::<HeapList<u32>>::zeroed_in(&pool, (CELLS * CELLS) as usize)?;
     let lists = cells.heap_ptr().ok_or("the cells are not in the heap")?;
-    let particles = DeviceVec::from_slice(&device, &scattered(n))?;
-    let neighbours = DeviceVec::<HeapVec<u32>>::zeroed(&device, n)?;
-    let pushes = DeviceVec::<Push>::zeroed(&device, n)?;
+    let mut particles = DeviceVec::from_slice(&device, &scattered(n))?;
+    let mut neighbours = DeviceVec::<HeapVec<u32>>::zeroed(&device, n)?;
+    let mut pushes = DeviceVec::<Push>::zeroed(&device, n)?;
     let kernels = warpheap_particles::load(&device)?;
     let shape = LaunchConfig::for_num_elems(count);
 
     let mut time = Duration::ZERO;
     let mut energy = check::Energy::default();
     for step in 0..steps {
-        let sorted = kernels.sort_into_cells(&pool, shape, lists, &particles)?;
-        let found = kernels.find_neighbours(&pool, shape, lists, &particles, &neighbours)?;
-        let pushed = kernels.push_apart(&pool, shape, &particles, &neighbours, &pushes)?;
+        // SAFETY: here and below, the lists are those of the cells, which nothing but these kernels uses.
+        let sorted = unsafe { kernels.sort_into_cells(&pool, shape, lists, &particles)? };
+        // SAFETY: the same.
+        let found =
+            unsafe { kernels.find_neighbours(&pool, shape, lists, &particles, &mut neighbours)? };
+        let pushed = kernels.push_apart(&pool, shape, &particles, &neighbours, &mut pushes)?;
         let now = particles.to_vec()?;
         energy.check(step, &now, &pushes.to_vec()?)?;
         if step % CHECKED == 0 || step + 1 == steps {
@@ -64,7 +67,9 @@ fn run() -> Result<(), Box<dyn Error>> {
                 pool.stats()?
             );
         }
-        let moved = kernels.move_on(&pool, shape, lists, &particles, &neighbours, &pushes, STEP)?;
+        let (of, near) = (&mut particles, &mut neighbours);
+        // SAFETY: the same.
+        let moved = unsafe { kernels.move_on(&pool, shape, lists, of, near, &pushes, STEP)? };
         time += [sorted, found, pushed, moved]
             .iter()
             .map(|report| report.device_time)

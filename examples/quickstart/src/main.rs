@@ -26,13 +26,18 @@ fn run<A: SquaresEntry + SumsEntry>() -> Result<(), Box<dyn Error>> {
     println!("device: {} ({})", device.info().name, device.info().backend);
 
     let pool = device.reserve::<A>(64 << 20)?; // a heap on that device
-    let lists = DeviceVec::<HeapVec<u32>>::zeroed(&device, LISTS as usize)?; // empty lists
+    let mut lists = DeviceVec::<HeapVec<u32>>::zeroed(&device, LISTS as usize)?; // empty lists
     let kernels = warpheap_quickstart::load(&device)?;
-    kernels.squares(&pool, LaunchConfig::for_num_elems(LISTS), &lists)?;
+    kernels.squares(&pool, LaunchConfig::for_num_elems(LISTS), &mut lists)?;
     println!("grown:  {}", pool.stats()?);
 
-    let sums = DeviceVec::<u32>::zeroed(&device, LISTS as usize)?;
-    kernels.sums(&pool, LaunchConfig::for_num_elems(LISTS), &lists, &sums)?;
+    let mut sums = DeviceVec::<u32>::zeroed(&device, LISTS as usize)?;
+    kernels.sums(
+        &pool,
+        LaunchConfig::for_num_elems(LISTS),
+        &mut lists,
+        &mut sums,
+    )?;
     println!("freed:  {}", pool.stats()?);
 
     for (i, sum) in (0..LISTS).zip(sums.to_vec()?) {

@@ -14,36 +14,23 @@ pub fn elements(i: u32) -> u32 {
     1 + (i.wrapping_mul(0x9e37_79b1) >> 16) % LONGEST
 }
 
-/// Lane `i` pushes [`elements`] numbers, `i` and those after it, to a vector of its own.
+/// Lane `i` pushes [`elements`] numbers, `i` and those after it, to a vector of its own. What it could push is in the
+/// vector also if it fails: the host frees it.
 #[kernel(allocators = [WarpHeap, ScatterAlloc, Gallatin, RandomWalk, SizeList])]
-pub fn grow<A: DeviceAlloc>(heap: Heap<A>, vectors: &mut [HeapVec<u32>]) -> Result<(), AllocError> {
+pub fn grow<A: DeviceAlloc>(heap: Heap<A>, vector: &mut HeapVec<u32>) -> Result<(), AllocError> {
     let i = thread::index();
-    if (i as usize) < vectors.len() {
-        let mut vector = HeapVec::new();
-        let mut result = Ok(());
-        for k in 0..elements(i) {
-            if result.is_ok() {
-                result = vector.push(heap, i + k);
-            }
-        }
-        vectors[i as usize] = vector; // also if it could not grow: the host frees it
-        return result;
+    for k in 0..elements(i) {
+        vector.push(heap, i + k)?;
     }
     Ok(())
 }
 
 /// Lane `i` adds up vector `i` and frees it.
 #[kernel(allocators = [WarpHeap, ScatterAlloc, Gallatin, RandomWalk, SizeList])]
-pub fn sum_and_free<A: DeviceAlloc>(heap: Heap<A>, vectors: &mut [HeapVec<u32>], sums: &mut [u32]) {
-    let i = thread::index() as usize;
-    if (i < vectors.len()) & (i < sums.len()) {
-        let mut vector = vectors[i];
-        let mut sum = 0;
-        for k in 0..vector.len() {
-            sum += vector.get_or(heap, k, 0);
-        }
-        vector.free(heap);
-        vectors[i] = vector;
-        sums[i] = sum;
+pub fn sum_and_free<A: DeviceAlloc>(heap: Heap<A>, vector: &mut HeapVec<u32>, sum: &mut u32) {
+    *sum = 0;
+    for k in 0..vector.len() {
+        *sum += vector.get_or(heap, k, 0);
     }
+    vector.free(heap);
 }

@@ -119,13 +119,13 @@ fn run<A: GrowEntry + SumAndFreeEntry>(
     kernels: &Kernels,
 ) -> Result<Measured, Box<dyn Error>> {
     let pool = device.reserve::<A>(POOL)?;
-    let vectors = DeviceVec::<HeapVec<u32>>::zeroed(device, LANES as usize)?;
-    let sums = DeviceVec::<u32>::zeroed(device, LANES as usize)?;
+    let mut vectors = DeviceVec::<HeapVec<u32>>::zeroed(device, LANES as usize)?;
+    let mut sums = DeviceVec::<u32>::zeroed(device, LANES as usize)?;
     let shape = LaunchConfig::for_num_elems(LANES);
-    let grow = kernels.grow(&pool, shape, &vectors)?.device_time;
+    let grow = kernels.grow(&pool, shape, &mut vectors)?.device_time;
     let taken = pool.stats()?.usage.committed_bytes;
     let free = kernels
-        .sum_and_free(&pool, shape, &vectors, &sums)?
+        .sum_and_free(&pool, shape, &mut vectors, &mut sums)?
         .device_time;
     let left = pool.stats()?.usage.used_bytes;
     if left != 0 {

@@ -100,20 +100,18 @@ pub fn number(lane: u32, n: u32) -> u32 {
 
 /// Each lane builds a tree of `count` numbers, takes the smaller half out in order, and drops the rest.
 #[kernel]
-pub fn build(found: &mut [Found], count: u32) {
+pub fn build(found: &mut Found, count: u32) {
     let lane = thread::index();
-    if (lane as usize) < found.len() {
-        let mut tree = Tree::default();
-        let mut depth = 0;
-        for n in 0..count {
-            depth = depth.max(tree.insert(number(lane, n)));
-        }
-        let mut seen = Found { depth, hash: 0 };
-        for _ in 0..count / 2 {
-            if let Some(key) = tree.take_smallest() {
-                seen = seen.with_key(key);
-            }
-        }
-        found[lane as usize] = seen;
+    let mut tree = Tree::default();
+    let mut depth = 0;
+    for n in 0..count {
+        depth = depth.max(tree.insert(number(lane, n)));
     }
+    let mut seen = Found { depth, hash: 0 };
+    for _ in 0..count / 2 {
+        if let Some(key) = tree.take_smallest() {
+            seen = seen.with_key(key);
+        }
+    }
+    *found = seen;
 }

@@ -30,10 +30,10 @@ fn run() -> Result<(), Box<dyn Error>> {
     println!("device: {} ({})", device.info().name, device.info().backend);
 
     let pool: Pool = device.reserve((64 << 20) + NODE * u64::from(lanes) * u64::from(count))?;
-    let found = DeviceVec::<Found>::from_slice(&device, &vec![Found::NONE; lanes as usize])?;
+    let mut found = DeviceVec::<Found>::from_slice(&device, &vec![Found::NONE; lanes as usize])?;
     let kernels = warpheap_tree::load(&device)?;
     kernels.bind_heap(&pool)?; // where `Box::new` allocates
-    let report = kernels.build(LaunchConfig::for_num_elems(lanes), &found, count)?;
+    let report = kernels.build(LaunchConfig::for_num_elems(lanes), &mut found, count)?;
     println!(
         "built and dropped: {lanes} trees of {count} numbers in {:.1?}",
         report.device_time

@@ -5,7 +5,7 @@ use crate::Kernels;
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 use warpheap_rt::api::host::{
-    Arg, Device, DeviceError, DeviceVec, HeapArg, HeapCalls, HostAlloc, HostEntry, IntoArg,
+    Arg, Cause, Device, DeviceError, DeviceVec, HeapArg, HeapCalls, HostAlloc, HostEntry, IntoArg,
     LaunchConfig, Prepared, RawPool,
 };
 use warpheap_rt::api::{DevicePtr, Layout};
@@ -164,7 +164,10 @@ impl HeapCalls for Calls {
                 answer.copy_to(&mut granule)?;
                 Ok(DevicePtr::from_granule(granule[0]))
             }
-            Err(DeviceError::Kernel(failure)) => Err(pool.refused(layout, failure.first)),
+            Err(DeviceError::Kernel(failure)) => Err(match failure.first {
+                Cause::Heap(cause) => pool.refused(layout, cause),
+                Cause::Own(_) => failure.into(),
+            }),
             Err(error) => Err(error),
         }
     }

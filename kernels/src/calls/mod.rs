@@ -49,7 +49,7 @@ fn free_one<A: DeviceAlloc>(heap: Heap<A>, ptr: DevicePtr<u32>, layout: Layout) 
 }
 
 /// Allocates one block and writes its handle to `out[0]`.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn heap_malloc<A: DeviceAlloc>(
     heap: Heap<A>,
     out: &mut [u32],
@@ -61,7 +61,7 @@ pub fn heap_malloc<A: DeviceAlloc>(
 }
 
 /// [`heap_malloc`] in heaps that count.
-#[kernel(allocators = Counted<all>)]
+#[kernel(allocators = Counted<all>, unsafe(slices))]
 pub fn heap_malloc_counted<A: DeviceAlloc>(
     heap: Heap<A>,
     out: &mut [u32],

@@ -77,7 +77,7 @@ fn meet(words: &[AtomicWord], value: u32) -> u32 {
 
 /// Lanes come to a function by two places of a loop, in some rounds by one, in some by both, and store what went wrong
 /// there. `words` begin as zeros, [`ZEROS`] and one more.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn selftest_groups(rounds: u32, words: &[AtomicWord], wrong: &mut [u32]) {
     let i = thread::index();
     if (i as usize) < wrong.len() {

@@ -260,7 +260,7 @@ mod tests {
                 kernel: "sleep".to_owned(),
                 lanes: 1,
                 by_cause: [1, 0, 0],
-                first: warpheap::api::AllocError::Exhausted,
+                first: warpheap::Cause::Heap(warpheap::api::AllocError::Exhausted),
                 block: 0,
                 lane: 0,
             };

@@ -2,14 +2,16 @@
 
 use warpheap::{DeviceVec, LaunchConfig};
 use warpheap_api::host::{HostAlloc, Pool};
-use warpheap_container_kernels::nested::{NestEntry, NestedOwnEntry, UnnestEntry, strings_of};
+use warpheap_container_kernels::nested::{
+    Kept, NestEntry, NestedOwnEntry, UnnestEntry, strings_of,
+};
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
 use warpheap_rt::alloc::RandomWalkMalloc;
-use warpheap_rt::container::{HeapHashMap, HeapString, HeapVec};
+use warpheap_rt::container::HeapHashMap;
 
 /// What the map is, in a buffer that kernels change.
-type Nested = DeviceVec<HeapHashMap<u32, HeapVec<HeapString>>>;
+type Nested = DeviceVec<HeapHashMap<u32, Kept>>;
 
 /// An allocator that all kernels of the test are compiled for.
 trait Subject: HostAlloc + NestEntry + NestedOwnEntry + UnnestEntry {}

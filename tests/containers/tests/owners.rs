@@ -27,7 +27,7 @@ fn config(lanes: u32) -> LaunchConfig {
     }
 }
 
-fn buffer<T: HeapData>(site: &Site, values: &[T]) -> DeviceVec<T> {
+fn buffer<T: HeapData + Copy>(site: &Site, values: &[T]) -> DeviceVec<T> {
     DeviceVec::from_slice(&site.device, values).expect("a buffer")
 }
 

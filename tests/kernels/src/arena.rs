@@ -133,7 +133,7 @@ fn count_of(plan: ArenaPlan) -> u32 {
 }
 
 /// Each lane's blocks of the last round are left in `blocks`, `each` places for every lane.
-#[kernel(allocators = [FdgMalloc<WarpHeap>, FdgMalloc<ScatterAlloc>, FdgMalloc<CudaMalloc>])]
+#[kernel(allocators = [FdgMalloc<WarpHeap>, FdgMalloc<ScatterAlloc>, FdgMalloc<CudaMalloc>], unsafe(slices))]
 pub fn arena_rounds<A: WarpArena>(
     heap: Heap<A>,
     rows: &mut [ArenaRow],
@@ -152,7 +152,8 @@ pub fn arena_rounds<A: WarpArena>(
         // SAFETY: whichever lanes are here call.
         match unsafe { heap.allocator().start() } {
             Ok(arena) => {
-                let lanes = heap.allocator().lanes(arena);
+                // SAFETY: words of blocks that the lane has, or of the mailboxes that the host made.
+                let lanes = unsafe { heap.allocator() }.lanes(arena);
                 let first = (index * plan.each) as usize;
                 let mut round = 0;
                 while round < plan.rounds {
@@ -185,7 +186,7 @@ pub fn arena_rounds<A: WarpArena>(
 
 /// Takes over what [`arena_rounds`] handed over: checks the blocks, allocates as many again in the places
 /// behind them (`again` says where these begin), and ends.
-#[kernel(allocators = [FdgMalloc<WarpHeap>, FdgMalloc<ScatterAlloc>, FdgMalloc<CudaMalloc>])]
+#[kernel(allocators = [FdgMalloc<WarpHeap>, FdgMalloc<ScatterAlloc>, FdgMalloc<CudaMalloc>], unsafe(slices))]
 pub fn arena_resumes<A: WarpArena>(
     heap: Heap<A>,
     rows: &mut [ArenaRow],
@@ -235,7 +236,7 @@ pub const ENDED_TWICE: u32 = 3;
 
 /// Lanes misuse arenas of two rounds of one block. For each lane the codes of its two requests (0 for
 /// none), and whether the arena's last call was this lane's.
-#[kernel(allocators = [FdgMalloc<WarpHeap>, FdgMalloc<ScatterAlloc>, FdgMalloc<CudaMalloc>])]
+#[kernel(allocators = [FdgMalloc<WarpHeap>, FdgMalloc<ScatterAlloc>, FdgMalloc<CudaMalloc>], unsafe(slices))]
 pub fn arena_misuses<A: WarpArena>(heap: Heap<A>, codes: &mut [u32], kind: u32) {
     let index = thread::index() as usize;
     if index * 3 + 2 < codes.len() {

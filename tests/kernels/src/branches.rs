@@ -101,7 +101,7 @@ warpheap_rt::__on_vulkan! {
 ///
 /// # Errors
 /// As `HeapVec::push`.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn push_in_branches<A: DeviceAlloc>(
     heap: Heap<A>,
     vectors: &mut [HeapVec<u32>],
@@ -111,7 +111,8 @@ pub fn push_in_branches<A: DeviceAlloc>(
     let lane = thread::index();
     let mut result = Ok(());
     if (lane as usize) < vectors.len() {
-        let mut vector = vectors[lane as usize];
+        // SAFETY: the lane has it alone, and puts it back below.
+        let mut vector = unsafe { core::ptr::read(&vectors[lane as usize]) };
         let length = length(seed, lane, most);
         result = push_some_way(heap, &mut vector, lane, length);
         vectors[lane as usize] = vector;
@@ -120,7 +121,7 @@ pub fn push_in_branches<A: DeviceAlloc>(
 }
 
 /// After [`push_in_branches`]: each lane checks its vector and frees it.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn free_in_branches<A: DeviceAlloc>(
     heap: Heap<A>,
     vectors: &mut [HeapVec<u32>],
@@ -130,7 +131,8 @@ pub fn free_in_branches<A: DeviceAlloc>(
 ) {
     let lane = thread::index();
     if (lane as usize) < vectors.len() && wrong.len() == WRONG {
-        let mut vector = vectors[lane as usize];
+        // SAFETY: the lane has it alone, and puts it back below.
+        let mut vector = unsafe { core::ptr::read(&vectors[lane as usize]) };
         if vector.len() != length(seed, lane, most) {
             wrong[LENGTHS].fetch_add(1);
         }
@@ -163,7 +165,7 @@ pub struct Held {
 ///
 /// # Errors
 /// As malloc.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn round_in_branches<A: DeviceAlloc>(
     heap: Heap<A>,
     held: &mut [Held],

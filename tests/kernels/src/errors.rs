@@ -22,7 +22,7 @@ pub fn fail(codes: &[u32]) -> Result<(), AllocError> {
 }
 
 /// Adds 1 to each element.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn increment(values: &mut [u32]) {
     let lane = thread::index() as usize;
     if lane < values.len() {

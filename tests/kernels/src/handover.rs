@@ -98,7 +98,8 @@ fn exchange<A: DeviceAlloc>(
         let size = plan.least + dice % (plan.range + 1);
         match heap.malloc(layout::bytes(size as usize)) {
             Ok(ptr) => {
-                let memory = heap.words();
+                // SAFETY: words of blocks that the lane has, or of the mailboxes that the host made.
+                let memory = unsafe { heap.words() };
                 memory.write(ptr.word(), size);
                 memory.write(ptr.word() + 1, dice);
                 fill(heap, ptr, 2, size / 4, dice);
@@ -112,13 +113,13 @@ fn exchange<A: DeviceAlloc>(
     let mut got = EMPTY;
     if at < boxes.len() && (!allocates || mine != EMPTY) {
         let seen = boxes[at].load();
-        heap.words().release();
+        heap.release();
         // Its own block if another lane was faster.
         got = mine;
         if boxes[at].compare_exchange(seen, mine) == seen {
             got = seen;
         }
-        heap.words().acquire();
+        heap.acquire();
     }
     if got != EMPTY {
         receive(heap, counts, got, plan.least, plan.range);
@@ -135,7 +136,8 @@ fn receive<A: DeviceAlloc>(
     range: u32,
 ) {
     let ptr = DevicePtr::<u8>::from_granule(handle);
-    let memory = heap.words();
+    // SAFETY: words of blocks that the lane has, or of the mailboxes that the host made.
+    let memory = unsafe { heap.words() };
     let size = memory.read(ptr.word());
     let stamp = memory.read(ptr.word() + 1);
     // A size that was overwritten says nothing of where the block ends.

@@ -102,7 +102,7 @@ const RESIZES: u32 = 4;
 /// Carries out a program: lane `i` takes the actions `starts[i]..starts[i + 1]`.
 ///
 /// No two lanes use the same slot in one launch.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn run_programs<A: DeviceAlloc>(
     heap: Heap<A>,
     ops: &[Op],
@@ -126,7 +126,7 @@ pub fn run_programs<A: DeviceAlloc>(
 ///
 /// SwiftShader takes time exponential in the branches of a loop's body: for it a program is a launch
 /// of one of these small kernels for each action, with no loop around an allocator's code.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn step_mallocs<A: DeviceAlloc>(
     heap: Heap<A>,
     ops: &[Op],
@@ -139,7 +139,7 @@ pub fn step_mallocs<A: DeviceAlloc>(
 }
 
 /// [`step_mallocs`] for actions [`CALLOC`] and [`CHECK`].
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn step_callocs<A: DeviceAlloc>(
     heap: Heap<A>,
     ops: &[Op],
@@ -152,7 +152,7 @@ pub fn step_callocs<A: DeviceAlloc>(
 }
 
 /// [`step_mallocs`] for actions [`REALLOC`] and [`CHECK`].
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn step_resizes<A: DeviceAlloc>(
     heap: Heap<A>,
     ops: &[Op],
@@ -165,7 +165,7 @@ pub fn step_resizes<A: DeviceAlloc>(
 }
 
 /// [`step_mallocs`] on a counting heap.
-#[kernel(allocators = Counted<all>)]
+#[kernel(allocators = Counted<all>, unsafe(slices))]
 pub fn step_counted<A: DeviceAlloc>(
     heap: Heap<A>,
     ops: &[Op],
@@ -299,7 +299,8 @@ fn zero<A: DeviceAlloc>(heap: Heap<A>, ptr: DevicePtr<u8>, words: u32) -> u32 {
     let mut union = 0;
     let mut i = 0;
     while i < words {
-        union |= heap.words().read(ptr.word() + i as usize);
+        // SAFETY: words of blocks that the lane has, or of the mailboxes that the host made.
+        union |= unsafe { heap.words() }.read(ptr.word() + i as usize);
         i += 1;
     }
     if union == 0 { OK } else { NOT_ZERO }

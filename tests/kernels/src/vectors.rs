@@ -49,7 +49,7 @@ pub struct VecOutcome {
 
 /// Each lane `i` carries out action `starts[i]` on vector `i`, unless that is `starts[i + 1]`: any but
 /// [`RESERVE`] and [`FREE`].
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn use_vectors<A: DeviceAlloc>(
     heap: Heap<A>,
     vectors: &mut [HeapVec<u32>],
@@ -59,7 +59,8 @@ pub fn use_vectors<A: DeviceAlloc>(
 ) {
     let lane = thread::index() as usize;
     if lane < vectors.len() {
-        let mut vector = vectors[lane];
+        // SAFETY: the lane has it alone, and puts it back below.
+        let mut vector = unsafe { core::ptr::read(&vectors[lane]) };
         let i = starts[lane] as usize;
         if i < starts[lane + 1] as usize {
             let op = ops[i];
@@ -82,14 +83,14 @@ pub fn use_vectors<A: DeviceAlloc>(
             } else if op.kind == TRUNCATE {
                 vector.truncate(op.index);
             }
-            outcomes[i] = outcome(result, value, vector);
+            outcomes[i] = outcome(result, value, &vector);
         }
         vectors[lane] = vector;
     }
 }
 
 /// [`use_vectors`] for [`RESERVE`] and [`FREE`].
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn size_vectors<A: DeviceAlloc>(
     heap: Heap<A>,
     vectors: &mut [HeapVec<u32>],
@@ -99,7 +100,8 @@ pub fn size_vectors<A: DeviceAlloc>(
 ) {
     let lane = thread::index() as usize;
     if lane < vectors.len() {
-        let mut vector = vectors[lane];
+        // SAFETY: the lane has it alone, and puts it back below.
+        let mut vector = unsafe { core::ptr::read(&vectors[lane]) };
         let i = starts[lane] as usize;
         if i < starts[lane + 1] as usize {
             let op = ops[i];
@@ -109,14 +111,14 @@ pub fn size_vectors<A: DeviceAlloc>(
             } else if op.kind == FREE {
                 vector.free(heap);
             }
-            outcomes[i] = outcome(result, 0, vector);
+            outcomes[i] = outcome(result, 0, &vector);
         }
         vectors[lane] = vector;
     }
 }
 
 #[inline(always)]
-fn outcome(result: Result<(), AllocError>, value: u32, vector: HeapVec<u32>) -> VecOutcome {
+fn outcome(result: Result<(), AllocError>, value: u32, vector: &HeapVec<u32>) -> VecOutcome {
     let code = match result {
         Ok(()) => 0,
         Err(error) => error.code(),
@@ -134,7 +136,7 @@ fn outcome(result: Result<(), AllocError>, value: u32, vector: HeapVec<u32>) -> 
 ///
 /// # Errors
 /// As `HeapVec::push`.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn nest<A: DeviceAlloc>(
     heap: Heap<A>,
     outers: &mut [HeapVec<HeapVec<u32>>],
@@ -144,8 +146,10 @@ pub fn nest<A: DeviceAlloc>(
     let lane = thread::index() as usize;
     if lane < outers.len() {
         let inner = first as usize + lane;
-        let mut outer = outers[lane];
-        let result = outer.push(heap, inners[inner]);
+        // SAFETY: the lane has it alone, and puts it back below.
+        let mut outer = unsafe { core::ptr::read(&outers[lane]) };
+        // SAFETY: this copy is only looked at.
+        let result = outer.push(heap, unsafe { core::ptr::read(&inners[inner]) });
         outers[lane] = outer;
         if result.is_ok() {
             inners[inner] = HeapVec::new();
@@ -156,7 +160,7 @@ pub fn nest<A: DeviceAlloc>(
 }
 
 /// Adds up all elements of all vectors in `outers[i]`, in lane `i`, and frees all of them.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn sum_nested<A: DeviceAlloc>(
     heap: Heap<A>,
     outers: &mut [HeapVec<HeapVec<u32>>],
@@ -164,10 +168,15 @@ pub fn sum_nested<A: DeviceAlloc>(
 ) {
     let lane = thread::index() as usize;
     if lane < outers.len() {
-        let mut outer = outers[lane];
+        // SAFETY: the lane has it alone, and puts it back below.
+        let mut outer = unsafe { core::ptr::read(&outers[lane]) };
         let mut sum = 0u32;
         for k in 0..outer.len() {
-            let mut inner = outer.get_or(heap, k, HeapVec::new());
+            let mut inner: HeapVec<u32> = HeapVec::new();
+            if k < outer.len() {
+                // SAFETY: there is this element, and the outer vector is freed below without it.
+                inner = unsafe { heap.load_at(outer.as_ptr(), k) };
+            }
             for j in 0..inner.len() {
                 sum = sum.wrapping_add(inner.get_or(heap, j, NONE));
             }

@@ -30,7 +30,7 @@ pub const ABSENT: u32 = 1000;
 /// The lanes of a warp together: malloc, write and check, and unless they keep the block, free. Lane
 /// `i` asks for `size + i % 3 * spread` bytes. Lanes whose index leaves the rest `absent` when
 /// divided by 4 do not call.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn warp_calls<A: DeviceAlloc>(
     heap: Heap<A>,
     rows: &mut [Row],
@@ -75,7 +75,7 @@ pub fn warp_calls<A: DeviceAlloc>(
 }
 
 /// One block for the lanes of a warp that call: those that called before. Each writes its word of it.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn warp_shares<A: DeviceAlloc>(heap: Heap<A>, rows: &mut [Row]) {
     let index = thread::index() as usize;
     if index < rows.len() {
@@ -86,8 +86,8 @@ pub fn warp_shares<A: DeviceAlloc>(heap: Heap<A>, rows: &mut [Row]) {
             match unsafe { heap.malloc_shared(layout) } {
                 Ok(ptr) => {
                     row.shared = ptr;
-                    heap.words()
-                        .write(ptr.word() + row.lane as usize, row.stamp);
+                    // SAFETY: words of blocks that the lane has, or of the mailboxes that the host made.
+                    unsafe { heap.words() }.write(ptr.word() + row.lane as usize, row.stamp);
                 }
                 Err(error) => row.code = error.code(),
             }

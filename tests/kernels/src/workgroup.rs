@@ -29,7 +29,7 @@ pub fn by_each(index: u32, round: u32) -> u32 {
 /// In each round every block of lanes takes one block of memory with a word for each lane; one lane
 /// writes all words, then all write their own, and every time all look at what others wrote. Memory is
 /// freed but for the last round's if `keep` is not 0. The memory has room for `size` more bytes.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn block_calls<A: DeviceAlloc>(
     heap: Heap<A>,
     rows: &mut [Row],
@@ -39,7 +39,8 @@ pub fn block_calls<A: DeviceAlloc>(
 ) {
     let (index, lane) = (thread::index(), thread::index_in_block());
     let (block, lanes) = (thread::block_index(), thread::block_dim());
-    let words = heap.words();
+    // SAFETY: words of blocks that the lane has, or of the mailboxes that the host made.
+    let words = unsafe { heap.words() };
     let layout = layout::bytes((lanes * 4 + size) as usize);
     let mut row = Row {
         code: OK,
@@ -69,12 +70,14 @@ pub fn block_calls<A: DeviceAlloc>(
                     i += 1;
                 }
             }
-            thread::block_barrier();
+            // SAFETY: words of blocks that the lane has, or of the mailboxes that the host made.
+            unsafe { thread::block_barrier() };
             let found = words.read(first + lane as usize);
             damaged |= found != by_one(block, round, lane);
             // The word that the next lane reads below is written by this one.
             words.write(first + lane as usize, by_each(index, round));
-            thread::block_barrier();
+            // SAFETY: words of blocks that the lane has, or of the mailboxes that the host made.
+            unsafe { thread::block_barrier() };
             let next = (lane + 1) % lanes;
             let found = words.read(first + next as usize);
             damaged |= found != by_each(index - lane + next, round);

@@ -3,7 +3,7 @@
 use super::ROOMY;
 use crate::Site;
 use warpheap_api::AllocError;
-use warpheap_api::host::{DeviceError, DeviceVec, LaunchConfig};
+use warpheap_api::host::{Cause, DeviceError, DeviceVec, LaunchConfig};
 use warpheap_rt::alloc::WarpHeap;
 
 /// Makes tests of this module's functions; `fn site() -> Option<Site>` must be in scope.
@@ -39,7 +39,7 @@ pub fn kernel_errors(site: &Site) {
         Err(DeviceError::Kernel(failure)) => {
             assert!(failure.kernel.starts_with("fail"), "{failure}");
             assert_eq!((failure.lanes, failure.by_cause), (1, [0, 1, 0]));
-            assert_eq!(failure.first, AllocError::Contended);
+            assert_eq!(failure.first, Cause::Heap(AllocError::Contended));
             assert_eq!((failure.block, failure.lane), (3, 7));
         }
         other => panic!("{other:?}"),
@@ -51,7 +51,8 @@ pub fn kernel_errors(site: &Site) {
         Err(DeviceError::Kernel(failure)) => {
             assert_eq!((failure.lanes, failure.by_cause), (240, [120, 60, 60]));
             let first = codes[(failure.block * 60 + failure.lane) as usize];
-            assert_eq!(first, failure.first.code());
+            let first = AllocError::from_code(first);
+            assert_eq!(Cause::Heap(first), failure.first);
         }
         other => panic!("{other:?}"),
     }

@@ -116,7 +116,8 @@ impl Words {
     }
 }
 
-impl HeapMemory for Words {
+// SAFETY: they are the memory that they were made of, whose length the maker knew.
+unsafe impl HeapMemory for Words {
     #[inline(always)]
     fn len(self) -> usize {
         self.len
@@ -219,12 +220,14 @@ impl HeapMemory for Words {
     #[inline(always)]
     #[track_caller]
     fn block_barrier(self) {
-        block_barrier();
+        // SAFETY: what memory asks of who calls it.
+        unsafe { block_barrier() };
     }
     #[inline(always)]
     #[track_caller]
     fn block_broadcast(self, value: u32, source: u32) -> u32 {
-        block_broadcast(value, source)
+        // SAFETY: what memory asks of who calls it.
+        unsafe { block_broadcast(value, source) }
     }
     #[inline(always)]
     #[track_caller]

@@ -111,7 +111,8 @@ impl Words {
     }
 }
 
-impl HeapMemory for Words {
+// SAFETY: they are the memory that they were made of, whose length the maker knew.
+unsafe impl HeapMemory for Words {
     #[inline(always)]
     fn len(self) -> usize {
         self.len as usize
@@ -200,11 +201,13 @@ impl HeapMemory for Words {
     }
     #[inline(always)]
     fn block_barrier(self) {
-        block_barrier()
+        // SAFETY: what memory asks of who calls it.
+        unsafe { block_barrier() }
     }
     #[inline(always)]
     fn block_broadcast(self, value: u32, source: u32) -> u32 {
-        block_broadcast(value, source)
+        // SAFETY: what memory asks of who calls it.
+        unsafe { block_broadcast(value, source) }
     }
 }
 

@@ -54,7 +54,7 @@ pub struct HeapChunkQueue<T> {
 
 word_handle!(HeapChunkQueue, control, from_word);
 
-impl<T: HeapData> HeapChunkQueue<T> {
+impl<T: HeapData + Copy> HeapChunkQueue<T> {
     /// A queue that has no memory.
     pub const NONE: Self = Self::from_word(0);
 
@@ -80,7 +80,7 @@ impl<T: HeapData> HeapChunkQueue<T> {
         let control = heap.malloc(control_layout())?;
         match heap.malloc(node_layout::<T>(log2)) {
             Ok(node) => {
-                let (words, at) = (heap.words(), control.word());
+                let (words, at) = (heap.memory(), control.word());
                 clear_node::<T, A>(heap, node.word(), log2, 0);
                 words.write(at + TAIL, node.granule() + 1);
                 words.write(at + LOG2, log2);
@@ -116,7 +116,7 @@ impl<T: HeapData> HeapChunkQueue<T> {
         if self.control == 0 {
             return Err(AllocError::Unsupported);
         }
-        let (words, at) = (heap.words(), word_of(self.control));
+        let (words, at) = (heap.memory(), word_of(self.control));
         let lane = arch::lane();
         let log2 = words.read(at + LOG2);
         let slots = 1 << log2;
@@ -208,7 +208,7 @@ impl<T: HeapData> HeapChunkQueue<T> {
         if self.control == 0 {
             return Err(QueueError::Empty);
         }
-        let (words, at) = (heap.words(), word_of(self.control));
+        let (words, at) = (heap.memory(), word_of(self.control));
         let slots = 1 << words.read(at + LOG2);
         let (mut round, mut done, mut empty) = (0, false, false);
         while !done & !empty & (round < ROUNDS) {
@@ -272,7 +272,7 @@ impl<T: HeapData> HeapChunkQueue<T> {
     pub fn len<A: DeviceAlloc>(&self, heap: Heap<A>) -> u32 {
         let mut len = 0;
         if self.control != 0 {
-            let (words, at) = (heap.words(), word_of(self.control));
+            let (words, at) = (heap.memory(), word_of(self.control));
             let slots = 1 << words.read(at + LOG2);
             let mut node = words.load(at + HEAD);
             while node != 0 {
@@ -299,7 +299,7 @@ impl<T: HeapData> HeapChunkQueue<T> {
     #[inline]
     pub unsafe fn tidy<A: DeviceAlloc>(&self, heap: Heap<A>) {
         if self.control != 0 {
-            let (words, at) = (heap.words(), word_of(self.control));
+            let (words, at) = (heap.memory(), word_of(self.control));
             let slots = 1 << words.read(at + LOG2);
             let mut head = words.load(at + HEAD);
             let mut next = words.load(word_of(head) + NEXT);
@@ -331,7 +331,7 @@ impl<T: HeapData> HeapChunkQueue<T> {
     /// Frees the nodes before `end`.
     #[inline(always)]
     fn free_nodes<A: DeviceAlloc>(&self, heap: Heap<A>, end: u32) {
-        let (words, at) = (heap.words(), word_of(self.control));
+        let (words, at) = (heap.memory(), word_of(self.control));
         let log2 = words.read(at + LOG2);
         let mut node = words.load(at + FIRST);
         while node != end {

@@ -26,7 +26,7 @@ pub(super) fn clear_node<T: HeapData, A: DeviceAlloc>(
     log2: u32,
     promised: u32,
 ) {
-    let words = heap.words();
+    let words = heap.memory();
     words.write(at + PUSHED, promised);
     words.write(at + NEXT, 0);
     words.write(at + POPPED, 0);

@@ -6,7 +6,7 @@ use crate::sync::{Group, Team};
 use crate::{Heap, arch};
 use warpheap_api::{AllocError, DeviceAlloc, HeapData, HeapMemory, LaneMask, select};
 
-impl<K: HeapData> HeapHashMap<K, u32> {
+impl<K: HeapData + Copy> HeapHashMap<K, u32> {
     /// Inserts a key with the value `n`, or adds `n` to its value, wrapping. It was absent for one of the
     /// lanes that bring a key first. Lanes of a warp that call it together with the same key do so by one
     /// addition. An addition to a key that is there orders nothing: what a lane wrote before is not known to who
@@ -64,7 +64,7 @@ impl<K: HeapData> HeapHashMap<K, u32> {
         key: K,
         n: u32,
     ) -> Result<Before, AllocError> {
-        let memory = heap.words();
+        let memory = heap.memory();
         // By value: not every compiler of SPIR-V takes a closure that keeps a pointer to a heap's words.
         self.change(heap, key, n, move |leaf, _| {
             memory.fetch_add(Self::value_word(leaf), n);

@@ -9,8 +9,11 @@ use warpheap_api::{DeviceAlloc, HeapMemory, select};
 
 impl Trie {
     /// Frees all leaves of share `index` of `count`, and the nodes below the slots of the share.
+    ///
+    /// # Safety
+    /// Nobody else uses the map in this launch, shares are those of one number of shares, and the map is of this heap.
     #[inline]
-    pub fn free_part<A: DeviceAlloc>(
+    pub unsafe fn free_part<A: DeviceAlloc>(
         self,
         heap: Heap<A>,
         key_words: u32,
@@ -18,7 +21,7 @@ impl Trie {
         index: u32,
         count: u32,
     ) {
-        let memory = heap.words();
+        let memory = heap.memory();
         let bits = share_bits(self, count);
         let limit = 1 << bits;
         let mut prefix = select(self.is_none(), limit, index);
@@ -60,8 +63,11 @@ impl Trie {
     }
 
     /// Frees the root; there is no map afterwards.
+    ///
+    /// # Safety
+    /// Nobody uses the map any more, also by a copy of this handle, and it is of this heap.
     #[inline]
-    pub fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+    pub unsafe fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
         if !self.is_none() {
             let layout = Self::root_layout(self.root_bits());
             // SAFETY: the root is the map's, and got with this layout.
@@ -71,8 +77,11 @@ impl Trie {
     }
 
     /// Frees the leaves of share `index` of `count` whose keys were removed, and nodes without leaves.
+    ///
+    /// # Safety
+    /// Nobody else uses the map in this launch, shares are those of one number of shares, and the map is of this heap.
     #[inline]
-    pub fn tidy_part<A: DeviceAlloc>(
+    pub unsafe fn tidy_part<A: DeviceAlloc>(
         self,
         heap: Heap<A>,
         key_words: u32,
@@ -80,7 +89,7 @@ impl Trie {
         index: u32,
         count: u32,
     ) {
-        let memory = heap.words();
+        let memory = heap.memory();
         let mut cursor = TrieCursor::new(self, key_words, index, count);
         let mut on = cursor.step(memory);
         while on {
@@ -100,7 +109,7 @@ impl Trie {
     /// lanes go through no slot of a share becomes empty, so that no node does.
     #[inline(always)]
     fn unhang<A: DeviceAlloc>(self, heap: Heap<A>, key_words: u32, leaf: u32, bits: u32) -> bool {
-        let memory = heap.words();
+        let memory = heap.memory();
         let key = key_of(memory, leaf, key_words);
         let alone = bits == self.root_bits();
         let mut gone = false;

@@ -178,7 +178,7 @@ impl<K, V> Clone for MapCursor<K, V> {
 
 impl<K, V> Copy for MapCursor<K, V> {}
 
-impl<K: HeapData, V: HeapData> MapCursor<K, V> {
+impl<K: HeapData + Copy, V: HeapData + Copy> MapCursor<K, V> {
     #[inline(always)]
     pub(super) fn new(at: TrieCursor) -> Self {
         MapCursor {
@@ -190,13 +190,13 @@ impl<K: HeapData, V: HeapData> MapCursor<K, V> {
     /// On to the next key that is there; false if there is none.
     #[inline]
     pub fn advance<A: DeviceAlloc>(&mut self, heap: Heap<A>) -> bool {
-        self.at.step_present(heap.words())
+        self.at.step_present(heap.memory())
     }
 
     /// The key. Call it after an [`advance`](Self::advance) that found one.
     #[inline(always)]
     pub fn key<A: DeviceAlloc>(&self, heap: Heap<A>) -> K {
-        K::get(heap.words(), self.at.key_word())
+        K::get(heap.memory(), self.at.key_word())
     }
 
     /// The value of the key, `otherwise` if it was removed meanwhile.
@@ -208,6 +208,6 @@ impl<K: HeapData, V: HeapData> MapCursor<K, V> {
     /// The value of the key, for launches in which nobody changes the map: read as it is.
     #[inline(always)]
     pub fn value<A: DeviceAlloc>(&self, heap: Heap<A>) -> V {
-        V::get(heap.words(), self.at.key_word() + K::WORDS as usize)
+        V::get(heap.memory(), self.at.key_word() + K::WORDS as usize)
     }
 }

@@ -65,7 +65,7 @@ impl<K, V> Clone for HeapHashMap<K, V> {
 impl<K, V> Copy for HeapHashMap<K, V> {}
 
 // SAFETY: as Trie, which it consists of.
-unsafe impl<K: HeapData, V: HeapData> HeapData for HeapHashMap<K, V> {
+unsafe impl<K: HeapData + Copy, V: HeapData + Copy> HeapData for HeapHashMap<K, V> {
     const WORDS: u32 = Trie::WORDS;
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
@@ -76,8 +76,9 @@ unsafe impl<K: HeapData, V: HeapData> HeapData for HeapHashMap<K, V> {
         self.trie.put(memory, word);
     }
     #[inline(always)]
-    fn from_args(args: &ArgBlock, at: usize) -> Self {
-        Self::of(Trie::from_args(args, at))
+    unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
+        // SAFETY: the caller's promise.
+        Self::of(unsafe { Trie::from_args(args, at) })
     }
     #[inline(always)]
     fn word_at(self, index: u32) -> u32 {
@@ -85,13 +86,13 @@ unsafe impl<K: HeapData, V: HeapData> HeapData for HeapHashMap<K, V> {
     }
 }
 
-impl<K: HeapData, V: HeapData> Default for HeapHashMap<K, V> {
+impl<K: HeapData + Copy, V: HeapData + Copy> Default for HeapHashMap<K, V> {
     fn default() -> Self {
         Self::none()
     }
 }
 
-impl<K: HeapData, V: HeapData> HeapHashMap<K, V> {
+impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
     #[inline(always)]
     const fn of(trie: Trie) -> Self {
         HeapHashMap {
@@ -177,7 +178,7 @@ impl<K: HeapData, V: HeapData> HeapHashMap<K, V> {
         if leaf & FRESH != 0 {
             return Ok(Before::Absent);
         }
-        leaf::settle(heap.words(), leaf, K::WORDS, Typed(value), |seen| {
+        leaf::settle(heap.memory(), leaf, K::WORDS, Typed(value), |seen| {
             live(leaf, seen)
         })
     }
@@ -226,7 +227,7 @@ impl<K: HeapData, V: HeapData> HeapHashMap<K, V> {
         value: V,
         combine: impl Fn(V, V) -> V,
     ) -> Result<Before, AllocError> {
-        let memory = heap.words();
+        let memory = heap.memory();
         self.change(heap, key, value, |leaf, seen| {
             let (state, first) = (slot::first_word(leaf), Self::value_word(leaf));
             if seen & leaf::LOCKED != 0 {
@@ -256,7 +257,7 @@ impl<K: HeapData, V: HeapData> HeapHashMap<K, V> {
     /// the heap's header, and the answer is `otherwise`.
     #[inline]
     pub fn get_or<A: DeviceAlloc>(self, heap: Heap<A>, key: K, otherwise: V) -> V {
-        let leaf = self.trie.find(heap.words(), Typed(key));
+        let leaf = self.trie.find(heap.memory(), Typed(key));
         read_or(heap, leaf, K::WORDS, otherwise).0
     }
 
@@ -267,7 +268,7 @@ impl<K: HeapData, V: HeapData> HeapHashMap<K, V> {
     where
         V: Default,
     {
-        let leaf = self.trie.find(heap.words(), Typed(key));
+        let leaf = self.trie.find(heap.memory(), Typed(key));
         let (value, found) = read_or(heap, leaf, K::WORDS, V::default());
         if found != 0 { Some(value) } else { None }
     }
@@ -275,7 +276,7 @@ impl<K: HeapData, V: HeapData> HeapHashMap<K, V> {
     /// Whether a key is there.
     #[inline]
     pub fn contains<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> bool {
-        self.trie.contains(heap.words(), Typed(key))
+        self.trie.contains(heap.memory(), Typed(key))
     }
 
     /// Removes a key; whether it was there. Its memory stays the map's.
@@ -284,7 +285,7 @@ impl<K: HeapData, V: HeapData> HeapHashMap<K, V> {
     /// `Contended`, with values of one word only if lanes that set them come late again and again.
     #[inline]
     pub fn remove<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> Result<Before, AllocError> {
-        self.trie.remove(heap.words(), Typed(key))
+        self.trie.remove(heap.memory(), Typed(key))
     }
 
     /// Goes through share `index` of `count` of the keys; every lane of a launch its own. Nothing is
@@ -297,31 +298,49 @@ impl<K: HeapData, V: HeapData> HeapHashMap<K, V> {
     /// Frees the memory of removed keys in share `index` of `count`, and of nodes without keys. Every share
     /// by one lane, in a launch in which nobody uses the map otherwise. With more shares than the root has slots a
     /// few blocks stay until it is done with fewer.
+    ///
+    /// # Safety
+    /// Nobody else uses the map in this launch, shares are those of one number of shares, and the map is of this heap.
     #[inline]
-    pub fn tidy_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
-        self.trie.tidy_part(heap, K::WORDS, V::WORDS, index, count);
+    pub unsafe fn tidy_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.trie.tidy_part(heap, K::WORDS, V::WORDS, index, count) };
     }
 
     /// Takes all keys of share `index` of `count` out and frees their memory; not what values own. Rules as
     /// for [`tidy_part`](Self::tidy_part): with more shares than the root has slots, nodes at the top stay
     /// until it is done with fewer.
+    ///
+    /// # Safety
+    /// Nobody else uses the map in this launch, shares are those of one number of shares, and the map is of this heap.
     #[inline]
-    pub fn free_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
-        self.trie.free_part(heap, K::WORDS, V::WORDS, index, count);
+    pub unsafe fn free_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.trie.free_part(heap, K::WORDS, V::WORDS, index, count) };
     }
 
     /// Frees the root, from which all has been taken by [`free_part`](Self::free_part) with no more shares than
     /// the root has slots. One lane, and there is no map afterwards.
+    ///
+    /// # Safety
+    /// Nobody uses the map any more, also by a copy of this handle, and it is of this heap.
     #[inline]
-    pub fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
-        self.trie.free(heap);
+    pub unsafe fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.trie.free(heap) };
     }
 
     /// Takes all keys out and frees everything, by one lane.
+    ///
+    /// # Safety
+    /// Nobody uses the map any more, also by a copy of this handle, and it is of this heap.
     #[inline]
-    pub fn free_all<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
-        self.free_part(heap, 0, 1);
-        self.free(heap);
+    pub unsafe fn free_all<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.free_part(heap, 0, 1);
+            self.free(heap);
+        }
     }
 }
 
@@ -339,7 +358,7 @@ fn read_or<A: DeviceAlloc, V: HeapData>(
     key_words: u32,
     otherwise: V,
 ) -> (V, u32) {
-    let memory = heap.words();
+    let memory = heap.memory();
     let state = slot::first_word(leaf);
     let first = leaf::value_word(state, key_words);
     let mut value = otherwise;
@@ -364,7 +383,8 @@ fn read_or<A: DeviceAlloc, V: HeapData>(
     }
     if answer == 0 {
         let code = AllocError::Contended.code() as usize;
-        let header = heap.allocator().header();
+        // SAFETY: the header's counters are atomic.
+        let header = unsafe { heap.allocator() }.header();
         header.fetch_add(warpheap_api::header::WORD_FAILURES + code, 1);
     }
     (value, select(answer == 1, 1, 0))

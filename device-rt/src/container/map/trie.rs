@@ -49,9 +49,10 @@ unsafe impl HeapData for Trie {
         memory.write(word + 1, self.root_bits);
     }
     #[inline(always)]
-    fn from_args(args: &ArgBlock, at: usize) -> Self {
+    unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
         Trie {
-            root: DevicePtr::from_args(args, at),
+            // SAFETY: the caller's promise.
+            root: unsafe { DevicePtr::from_args(args, at) },
             root_bits: args.words[at + 1],
         }
     }
@@ -191,7 +192,7 @@ impl Trie {
         if self.is_none() | too_large(heap) {
             return Err(AllocError::Unsupported);
         }
-        let memory = heap.words();
+        let memory = heap.memory();
         let place = self.descend(memory, key);
         let mut seen = place.seen;
         if (seen != EMPTY) & !is_node(seen) && has_key(memory, seen, key) {
@@ -285,7 +286,7 @@ impl Trie {
         if leaf & FRESH != 0 {
             return Ok(Before::Absent);
         }
-        let memory = heap.words();
+        let memory = heap.memory();
         let state = first_word(leaf);
         let first = leaf::value_word(state, key.words());
         leaf::settle(memory, leaf, key.words(), value, |seen| {
@@ -337,5 +338,5 @@ impl Trie {
 /// Whether the heap has blocks beyond what a slot can name, 2^33 words.
 #[inline(always)]
 fn too_large<A: DeviceAlloc>(heap: Heap<A>) -> bool {
-    heap.words().len() / 8 > 1 << 30
+    heap.memory().len() / 8 > 1 << 30
 }

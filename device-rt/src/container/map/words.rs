@@ -16,7 +16,7 @@ pub trait WordSource: Copy {
 #[derive(Clone, Copy)]
 pub struct Typed<T>(pub T);
 
-impl<T: HeapData> WordSource for Typed<T> {
+impl<T: HeapData + Copy> WordSource for Typed<T> {
     #[inline(always)]
     fn words(self) -> u32 {
         T::WORDS

@@ -18,7 +18,7 @@ pub struct DeviceChunkQueue<T, A> {
     types: PhantomData<fn() -> (T, A)>,
 }
 
-impl<T: HeapData, A: HostAlloc> DeviceChunkQueue<T, A> {
+impl<T: HeapData + Copy, A: HostAlloc> DeviceChunkQueue<T, A> {
     /// An empty queue of nodes with `1 << log2` slots each; 8 is a good number.
     ///
     /// # Errors
@@ -115,12 +115,16 @@ fn log2_at(memory: &Memory, at: usize) -> Result<u32, DeviceError> {
 }
 
 /// The nodes from `node` on of the queue at word `at`.
-fn nodes<T: HeapData>(memory: &Memory, at: usize, node: u32) -> Result<Vec<Block>, DeviceError> {
+fn nodes<T: HeapData + Copy>(
+    memory: &Memory,
+    at: usize,
+    node: u32,
+) -> Result<Vec<Block>, DeviceError> {
     let layout = node_layout::<T>(log2_at(memory, at)?);
     memory.chain(node, |at| Ok((layout, memory.word(at + NEXT)?)))
 }
 
-fn blocks<T: HeapData>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
+fn blocks<T: HeapData + Copy>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
     let at = word_of(handle);
     let mut blocks = nodes::<T>(memory, at, memory.word(at + FIRST)?)?;
     blocks.push((handle, control_layout()));

@@ -17,7 +17,7 @@ pub struct DeviceList<T, A> {
     types: PhantomData<fn() -> (T, A)>,
 }
 
-impl<T: HeapData, A: HostAlloc> DeviceList<T, A> {
+impl<T: HeapData + Copy, A: HostAlloc> DeviceList<T, A> {
     /// An empty list.
     ///
     /// # Errors
@@ -90,14 +90,14 @@ impl<T: HeapData, A: HostAlloc> DeviceList<T, A> {
     }
 }
 
-/// Lists of these elements in the heap of `pool`, each in one chunk; nobody owns them.
+/// Lists of these elements in the heap of `pool`, each in one chunk: their words. Nobody owns them.
 ///
 /// # Errors
 /// As [`Pool::malloc`]; then nothing stays allocated.
-pub fn make_lists<T: HeapData>(
+pub fn make_lists<T: HeapData + Copy>(
     pool: &RawPool,
     lists: &[&[T]],
-) -> Result<Vec<HeapList<T>>, DeviceError> {
+) -> Result<Vec<u32>, DeviceError> {
     let memory = Memory::over(pool);
     let mut made = Vec::new();
     for list in lists {
@@ -106,7 +106,7 @@ pub fn make_lists<T: HeapData>(
             len => empty_chunk::<T>(&memory, len as u32),
         };
         let filled = chunk.and_then(|chunk| {
-            made.push(HeapList::from_head(chunk));
+            made.push(chunk);
             match chunk {
                 0 => Ok(()),
                 chunk => memory.write(element::<T>(word_of(chunk), 0), list),
@@ -114,29 +114,26 @@ pub fn make_lists<T: HeapData>(
         });
         if let Err(error) = filled {
             // SAFETY: they were made here, and nobody knows them.
-            unsafe { free_lists(pool, &made) }?;
+            unsafe { free_lists::<T>(pool, &made) }?;
             return Err(error);
         }
     }
     Ok(made)
 }
 
-/// The elements of lists that lie in the heap of `pool`.
+/// The elements of the lists with these words in the heap of `pool`.
 ///
 /// # Errors
 /// Errors of the device; [`DeviceError::BadHeap`] if a list was written over.
-pub fn read_lists<T: HeapData>(
+pub fn read_lists<T: HeapData + Copy>(
     pool: &RawPool,
-    lists: &[HeapList<T>],
+    lists: &[u32],
 ) -> Result<Vec<Vec<T>>, DeviceError> {
     let memory = Memory::over(pool);
-    lists
-        .iter()
-        .map(|list| elements(&memory, list.word_at(0)))
-        .collect()
+    lists.iter().map(|&list| elements(&memory, list)).collect()
 }
 
-/// Frees the memory of lists in the heap of `pool`. What elements own is not freed. Each chunk is a request to
+/// Frees the memory of the lists with these words in the heap of `pool`. What elements own is not freed. Each chunk is a request to
 /// the device: a kernel does it faster.
 ///
 /// # Errors
@@ -144,13 +141,13 @@ pub fn read_lists<T: HeapData>(
 ///
 /// # Safety
 /// The lists are of this heap, and neither they nor copies of them are used afterwards.
-pub unsafe fn free_lists<T: HeapData>(
+pub unsafe fn free_lists<T: HeapData + Copy>(
     pool: &RawPool,
-    lists: &[HeapList<T>],
+    lists: &[u32],
 ) -> Result<(), DeviceError> {
     let memory = Memory::over(pool);
-    for list in lists {
-        let chunks = chunks::<T>(&memory, list.word_at(0))?;
+    for &list in lists {
+        let chunks = chunks::<T>(&memory, list)?;
         // SAFETY: the caller's promise: the list owns its chunks.
         unsafe { memory.free(&chunks) }?;
     }
@@ -158,7 +155,7 @@ pub unsafe fn free_lists<T: HeapData>(
 }
 
 /// A chunk for `len` elements that are yet to be written.
-fn empty_chunk<T: HeapData>(memory: &Memory, len: u32) -> Result<u32, DeviceError> {
+fn empty_chunk<T: HeapData + Copy>(memory: &Memory, len: u32) -> Result<u32, DeviceError> {
     let capacity = len.max(FIRST_CAPACITY);
     let mut header = [0; 4];
     (header[CAPACITY], header[COUNT]) = (capacity, len);
@@ -166,7 +163,7 @@ fn empty_chunk<T: HeapData>(memory: &Memory, len: u32) -> Result<u32, DeviceErro
 }
 
 /// The elements of a list with this head: chunks in the order in which they were made.
-fn elements<T: HeapData>(memory: &Memory, head: u32) -> Result<Vec<T>, DeviceError> {
+fn elements<T: HeapData + Copy>(memory: &Memory, head: u32) -> Result<Vec<T>, DeviceError> {
     let mut elements = Vec::new();
     for (chunk, _) in chunks::<T>(memory, head)?.iter().rev() {
         let at = word_of(*chunk);
@@ -177,14 +174,14 @@ fn elements<T: HeapData>(memory: &Memory, head: u32) -> Result<Vec<T>, DeviceErr
 }
 
 /// The chunks of a list with this head.
-fn chunks<T: HeapData>(memory: &Memory, head: u32) -> Result<Vec<Block>, DeviceError> {
+fn chunks<T: HeapData + Copy>(memory: &Memory, head: u32) -> Result<Vec<Block>, DeviceError> {
     memory.chain(head, |at| {
         let capacity = memory.word(at + CAPACITY)?;
         Ok((chunk_layout::<T>(capacity), memory.word(at + NEXT)?))
     })
 }
 
-fn blocks<T: HeapData>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
+fn blocks<T: HeapData + Copy>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
     let mut blocks = chunks::<T>(memory, memory.word(word_of(handle))?)?;
     blocks.push((handle, layout_of::<HeapList<T>>()));
     Ok(blocks)

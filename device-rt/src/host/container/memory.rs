@@ -52,6 +52,12 @@ impl Memory {
         Ok(values)
     }
 
+    /// The value that begins at word `word`.
+    pub fn one<T: HeapData>(&self, word: usize) -> Result<T, DeviceError> {
+        let value = self.read(word, 1)?.pop();
+        value.ok_or_else(|| self.broken("nothing was read"))
+    }
+
     /// The word at `word`.
     pub fn word(&self, word: usize) -> Result<u32, DeviceError> {
         let mut bytes = [0; 4];

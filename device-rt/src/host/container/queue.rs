@@ -14,7 +14,7 @@ pub struct DeviceQueue<T, A> {
     types: PhantomData<fn() -> (T, A)>,
 }
 
-impl<T: HeapData, A: HostAlloc> DeviceQueue<T, A> {
+impl<T: HeapData + Copy, A: HostAlloc> DeviceQueue<T, A> {
     /// An empty queue with room for at least `capacity` elements: the next power of two, 2 or more.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl<T: HeapData, A: HostAlloc> DeviceQueue<T, A> {
 }
 
 /// The words of an element, zeros for none.
-pub(super) fn words_of<T: HeapData>(element: Option<&T>) -> Vec<u32> {
+pub(super) fn words_of<T: HeapData + Copy>(element: Option<&T>) -> Vec<u32> {
     match element {
         // SAFETY: an element is whole words without padding.
         Some(element) => (0..T::WORDS as usize)
@@ -109,7 +109,7 @@ fn log2_at(memory: &Memory, at: usize) -> Result<u32, DeviceError> {
     Ok(log2)
 }
 
-fn blocks<T: HeapData>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
+fn blocks<T: HeapData + Copy>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
     let log2 = log2_at(memory, word_of(handle))?;
     Ok(vec![(handle, queue_layout::<T>(log2))])
 }

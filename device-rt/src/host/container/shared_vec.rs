@@ -16,7 +16,7 @@ pub struct DeviceSharedVec<T, A> {
     types: PhantomData<fn() -> (T, A)>,
 }
 
-impl<T: HeapData, A: HostAlloc> DeviceSharedVec<T, A> {
+impl<T: HeapData + Copy, A: HostAlloc> DeviceSharedVec<T, A> {
     /// An empty vector whose first segment has `1 << log2` elements.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ fn log2_at(memory: &Memory, at: usize) -> Result<u32, DeviceError> {
     Ok(log2)
 }
 
-fn blocks<T: HeapData>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
+fn blocks<T: HeapData + Copy>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
     let at = word_of(handle);
     let log2 = log2_at(memory, at)?;
     let mut blocks = vec![(handle, control_layout::<T>(log2))];

@@ -75,7 +75,8 @@ pub fn read_strings<A: HostAlloc>(
     strings: &DeviceVec<HeapString>,
 ) -> Result<Vec<Vec<u8>>, DeviceError> {
     let memory = Memory::of(pool);
-    let strings = strings.to_vec()?;
+    // SAFETY: they are read here, and no more.
+    let strings = unsafe { strings.peek() }?;
     strings
         .iter()
         .map(|string| bytes_of(&memory, string))
@@ -95,9 +96,10 @@ pub unsafe fn free_strings<A: HostAlloc>(
     strings: &mut DeviceVec<HeapString>,
 ) -> Result<(), DeviceError> {
     let memory = Memory::of(pool);
-    for string in strings.to_vec()? {
+    // SAFETY: they are forgotten below.
+    for string in unsafe { strings.peek() }? {
         // SAFETY: the caller's promise: the string owns its block.
-        unsafe { memory.free(&block_of(&string.packed())) }?;
+        unsafe { memory.free(&block_of(string.packed())) }?;
     }
     strings.fill_zero()
 }
@@ -112,7 +114,7 @@ fn pack(bytes: &[u8]) -> Vec<u32> {
 }
 
 fn bytes_of(memory: &Memory, string: &HeapString) -> Result<Vec<u8>, DeviceError> {
-    let packed = elements(memory, &string.packed())?;
+    let packed = elements(memory, string.packed())?;
     let mut bytes: Vec<u8> = packed.into_iter().flat_map(u32::to_le_bytes).collect();
     if bytes.len() < string.len() as usize {
         return Err(memory.broken("a string is longer than its block"));
@@ -122,8 +124,8 @@ fn bytes_of(memory: &Memory, string: &HeapString) -> Result<Vec<u8>, DeviceError
 }
 
 fn blocks(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
-    let string: HeapString = memory.read(word_of(handle), 1)?[0];
-    let mut blocks = block_of(&string.packed());
+    let string: HeapString = memory.one(word_of(handle))?;
+    let mut blocks = block_of(string.packed());
     blocks.push((handle, layout_of::<HeapString>()));
     Ok(blocks)
 }

@@ -59,7 +59,7 @@ impl<T: HeapData, A: HostAlloc> DeviceHeapVec<T, A> {
     /// Errors of the device; [`DeviceError::BadHeap`] if the vector was written over.
     pub fn to_vec(&self) -> Result<Vec<T>, DeviceError> {
         let memory = &self.owner.memory;
-        elements(memory, &memory.read(self.owner.word(), 1)?[0])
+        elements(memory, &memory.one(self.owner.word())?)
     }
 }
 
@@ -72,7 +72,8 @@ pub fn read_vectors<T: HeapData, A: HostAlloc>(
     vectors: &DeviceVec<HeapVec<T>>,
 ) -> Result<Vec<Vec<T>>, DeviceError> {
     let memory = Memory::of(pool);
-    let vectors = vectors.to_vec()?;
+    // SAFETY: they are read here, and no more.
+    let vectors = unsafe { vectors.peek() }?;
     vectors
         .iter()
         .map(|vector| elements(&memory, vector))
@@ -92,7 +93,8 @@ pub unsafe fn free_vectors<T: HeapData, A: HostAlloc>(
     vectors: &mut DeviceVec<HeapVec<T>>,
 ) -> Result<(), DeviceError> {
     let memory = Memory::of(pool);
-    for vector in vectors.to_vec()? {
+    // SAFETY: they are forgotten below.
+    for vector in unsafe { vectors.peek() }? {
         // SAFETY: the caller's promise: the vector owns its block.
         unsafe { memory.free(&block_of(&vector)) }?;
     }
@@ -122,7 +124,7 @@ pub(super) fn block_of<T: HeapData>(vector: &HeapVec<T>) -> Vec<Block> {
 }
 
 fn blocks<T: HeapData>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
-    let vector: HeapVec<T> = memory.read(word_of(handle), 1)?[0];
+    let vector: HeapVec<T> = memory.one(word_of(handle))?;
     let mut blocks = block_of(&vector);
     blocks.push((handle, layout_of::<HeapVec<T>>()));
     Ok(blocks)

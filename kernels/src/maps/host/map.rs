@@ -13,12 +13,12 @@ use warpheap_rt::device::*;
 /// ([`map`](Self::map)), reads it back and frees it when it is dropped.
 ///
 /// What values own themselves, such as vectors, is not freed with it.
-pub struct DeviceHashMap<K: HeapData, V: HeapData, A: MapAlloc> {
+pub struct DeviceHashMap<K: HeapData + Copy, V: HeapData + Copy, A: MapAlloc> {
     trie: OwnedTrie<A>,
     types: PhantomData<fn() -> (K, V)>,
 }
 
-impl<K: HeapData, V: HeapData, A: MapAlloc> DeviceHashMap<K, V, A> {
+impl<K: HeapData + Copy, V: HeapData + Copy, A: MapAlloc> DeviceHashMap<K, V, A> {
     /// An empty map in the heap of `pool`, whose root has `2^root_bits` slots: about as many as there will be keys
     /// make a flat table, fewer make one that is deeper and takes no memory ahead.
     ///
@@ -79,7 +79,7 @@ impl<K: HeapData, V: HeapData, A: MapAlloc> DeviceHashMap<K, V, A> {
     }
 }
 
-impl<K: HeapData, V: HeapData, A: MapAlloc> fmt::Debug for DeviceHashMap<K, V, A> {
+impl<K: HeapData + Copy, V: HeapData + Copy, A: MapAlloc> fmt::Debug for DeviceHashMap<K, V, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("DeviceHashMap").field(&self.trie).finish()
     }

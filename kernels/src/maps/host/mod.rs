@@ -14,12 +14,12 @@ pub use trie::MapAlloc;
 use warpheap_rt::device::HeapData;
 
 /// The words of a value.
-fn words_of<T: HeapData>(value: T) -> impl Iterator<Item = u32> {
+fn words_of<T: HeapData + Copy>(value: T) -> impl Iterator<Item = u32> {
     (0..T::WORDS).map(move |i| value.word_at(i))
 }
 
 /// The values that `words` are, one after the other.
-fn values_of<T: HeapData>(words: &[u32]) -> impl Iterator<Item = T> {
+fn values_of<T: HeapData + Copy>(words: &[u32]) -> impl Iterator<Item = T> {
     const { assert!(T::WORDS > 0 && size_of::<T>() == T::WORDS as usize * 4) }
     words.chunks_exact(T::WORDS as usize).map(|words| {
         // SAFETY: HeapData is valid for every bit pattern, and these are its words.

@@ -12,12 +12,12 @@ use warpheap_rt::host::container::{free_lists, make_lists, read_lists};
 /// back, and frees it with its lists when it is dropped. What values own themselves is not freed with it.
 ///
 /// Lists are made, read and freed one by one, each with requests to the device: kernels do it faster.
-pub struct DeviceMultiMap<K: HeapData, T: HeapData, A: MapAlloc> {
+pub struct DeviceMultiMap<K: HeapData + Copy, T: HeapData + Copy, A: MapAlloc> {
     trie: OwnedTrie<A>,
     types: PhantomData<fn() -> (K, T)>,
 }
 
-impl<K: HeapData, T: HeapData, A: MapAlloc> DeviceMultiMap<K, T, A> {
+impl<K: HeapData + Copy, T: HeapData + Copy, A: MapAlloc> DeviceMultiMap<K, T, A> {
     /// An empty map; see [`DeviceHashMap::new`](super::DeviceHashMap::new).
     ///
     /// # Errors
@@ -41,12 +41,11 @@ impl<K: HeapData, T: HeapData, A: MapAlloc> DeviceMultiMap<K, T, A> {
             .unzip();
         let lists = make_lists(pool.raw(), &values)?;
         let key_words: Vec<u32> = keys.iter().flat_map(|key| words_of(*key)).collect();
-        let list_words: Vec<u32> = lists.iter().flat_map(|list| words_of(*list)).collect();
-        if let Err(error) = map.trie.fill(&key_words, &list_words, keys.len()) {
+        if let Err(error) = map.trie.fill(&key_words, &lists, keys.len()) {
             // Lists that are in the map already go too, so nobody may look at them.
             map.trie.forget_values()?;
             // SAFETY: they were made here, and the map does not name them any more.
-            unsafe { free_lists(pool.raw(), &lists) }?;
+            unsafe { free_lists::<T>(pool.raw(), &lists) }?;
             return Err(error);
         }
         Ok(map)
@@ -58,7 +57,6 @@ impl<K: HeapData, T: HeapData, A: MapAlloc> DeviceMultiMap<K, T, A> {
     /// Errors of the device; [`DeviceError::BadHeap`] if a list was written over.
     pub fn to_vec(&self) -> Result<Vec<(K, Vec<T>)>, DeviceError> {
         let [keys, lists] = self.trie.read()?;
-        let lists: Vec<HeapList<T>> = values_of(&lists).collect();
         let pairs = values_of(&keys).zip(read_lists(self.trie.pool(), &lists)?);
         Ok(pairs.filter(|(_, values)| !values.is_empty()).collect())
     }
@@ -72,13 +70,12 @@ impl<K: HeapData, T: HeapData, A: MapAlloc> DeviceMultiMap<K, T, A> {
 
     fn free_values(&self) -> Result<(), DeviceError> {
         let [_, lists] = self.trie.read()?;
-        let lists: Vec<HeapList<T>> = values_of(&lists).collect();
         // SAFETY: the map owns its lists, and nobody uses it any more.
-        unsafe { free_lists(self.trie.pool(), &lists) }
+        unsafe { free_lists::<T>(self.trie.pool(), &lists) }
     }
 }
 
-impl<K: HeapData, T: HeapData, A: MapAlloc> Drop for DeviceMultiMap<K, T, A> {
+impl<K: HeapData + Copy, T: HeapData + Copy, A: MapAlloc> Drop for DeviceMultiMap<K, T, A> {
     fn drop(&mut self) {
         if let Err(error) = self.free_values() {
             tracing::warn!(%error, "the lists of a device multimap could not be freed in its heap");
@@ -86,7 +83,7 @@ impl<K: HeapData, T: HeapData, A: MapAlloc> Drop for DeviceMultiMap<K, T, A> {
     }
 }
 
-impl<K: HeapData, T: HeapData, A: MapAlloc> fmt::Debug for DeviceMultiMap<K, T, A> {
+impl<K: HeapData + Copy, T: HeapData + Copy, A: MapAlloc> fmt::Debug for DeviceMultiMap<K, T, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("DeviceMultiMap").field(&self.trie).finish()
     }

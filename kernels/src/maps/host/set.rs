@@ -8,12 +8,12 @@ use warpheap_rt::api::host::{DeviceError, Pool};
 use warpheap_rt::device::*;
 
 /// A [`HeapHashSet`] that the host owns, as [`DeviceHashMap`](super::DeviceHashMap) a map.
-pub struct DeviceHashSet<K: HeapData, A: MapAlloc> {
+pub struct DeviceHashSet<K: HeapData + Copy, A: MapAlloc> {
     trie: OwnedTrie<A>,
     types: PhantomData<fn() -> K>,
 }
 
-impl<K: HeapData, A: MapAlloc> DeviceHashSet<K, A> {
+impl<K: HeapData + Copy, A: MapAlloc> DeviceHashSet<K, A> {
     /// An empty set; see [`DeviceHashMap::new`](super::DeviceHashMap::new).
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl<K: HeapData, A: MapAlloc> DeviceHashSet<K, A> {
     }
 }
 
-impl<K: HeapData, A: MapAlloc> fmt::Debug for DeviceHashSet<K, A> {
+impl<K: HeapData + Copy, A: MapAlloc> fmt::Debug for DeviceHashSet<K, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("DeviceHashSet").field(&self.trie).finish()
     }

@@ -12,7 +12,7 @@ warpheap_rt::device_module!();
 warpheap_rt::global_heap!(all);
 
 /// Lane `i` pushes `pushes` numbers that follow from `i` onto a vector, one by one, and leaves their sum.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn push<A: DeviceAlloc>(_heap: Heap<A>, sums: &mut [u32], pushes: u32) {
     let lane = thread::index() as usize;
     if lane < sums.len() {
@@ -28,7 +28,7 @@ pub fn push<A: DeviceAlloc>(_heap: Heap<A>, sums: &mut [u32], pushes: u32) {
 ///
 /// # Errors
 /// `Exhausted` if the heap gives no memory.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn push_in<A: AddressedAlloc>(
     heap: Heap<A>,
     sums: &mut [u32],
@@ -49,7 +49,7 @@ pub fn push_in<A: AddressedAlloc>(
 }
 
 /// Lane `i` leaves the length of a text with its number. It is no allocator's, so on CUDA it has no heap.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn text(lengths: &mut [u32]) {
     let lane = thread::index() as usize;
     if lane < lengths.len() {

@@ -11,7 +11,7 @@ use warpheap_rt::device::*;
 use warpheap_rt::sync::hash;
 
 /// Lane `i` pushes `pushes` numbers that follow from `i` onto a vector, one by one, and leaves their sum.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn push(sums: &mut [u32], pushes: u32) {
     let lane = thread::index() as usize;
     if lane < sums.len() {
@@ -29,7 +29,7 @@ pub fn push(sums: &mut [u32], pushes: u32) {
 
 /// Lane `i` makes a vector of vectors, `i % 7` numbers and more in each, keeps those whose sum is even,
 /// sorts them by length and leaves a hash of what is left.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn nested(answers: &mut [u32]) {
     let lane = thread::index();
     if (lane as usize) < answers.len() {
@@ -77,7 +77,7 @@ impl Shape for Oblong {
 }
 
 /// Lane `i` boxes shapes of two types, and closures, and adds up what they say.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn boxes(answers: &mut [u32]) {
     let lane = thread::index();
     if (lane as usize) < answers.len() {
@@ -118,7 +118,7 @@ impl Drop for Told<'_> {
 }
 
 /// Lane `i` shares a counted number among a few owners; word 0 of `drops` counts the numbers that went.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn shares(answers: &mut [u32], drops: &[AtomicWord]) {
     let lane = thread::index() as usize;
     if lane < answers.len() {
@@ -137,7 +137,7 @@ pub fn shares(answers: &mut [u32], drops: &[AtomicWord]) {
 }
 
 /// Lane `i` writes `lane <i>, half <i / 2.0>, {:#x}` into a string and leaves a hash of the text.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn texts(answers: &mut [u32]) {
     let lane = thread::index();
     if (lane as usize) < answers.len() {
@@ -159,7 +159,7 @@ pub fn texts_of(lane: u32) -> u32 {
 
 /// Lane `i` counts the remainders of hashes in a map, removes a few and leaves a hash of keys and counts in
 /// their order.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn maps(answers: &mut [u32]) {
     let lane = thread::index();
     if (lane as usize) < answers.len() {
@@ -185,7 +185,7 @@ pub fn maps_of(lane: u32) -> u32 {
 
 /// Lane `i` boxes and drops arrays in branches that other lanes do not take, and leaves the sum of what it has
 /// at the end.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn branches(answers: &mut [u32]) {
     let lane = thread::index();
     if (lane as usize) < answers.len() {

@@ -10,7 +10,7 @@ use warpheap_rt::device::*;
 ///
 /// # Errors
 /// `Exhausted` if the heap gives no memory.
-#[kernel(allocators = [WarpHeap, Gallatin, Failing<WarpHeap>])]
+#[kernel(allocators = [WarpHeap, Gallatin, Failing<WarpHeap>], unsafe(slices))]
 pub fn push_in<A: AddressedAlloc>(
     heap: Heap<A>,
     sums: &mut [u32],

@@ -20,7 +20,7 @@ pub fn strike(every: u32, rest: &[AtomicWord]) {
 }
 
 /// Lane 0 reads beyond the end of a vector with `len` elements.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn beyond(len: u32, out: &mut [u32]) {
     if thread::index() == 0 {
         let numbers: Vec<u32> = (0..len).collect();
@@ -29,7 +29,7 @@ pub fn beyond(len: u32, out: &mut [u32]) {
 }
 
 /// Every lane asks for a vector of `len` words, and leaves 1 if it got none, 2 if it did.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn ask(len: u32, out: &mut [u32]) {
     let lane = thread::index() as usize;
     if lane < out.len() {
@@ -45,7 +45,7 @@ pub fn ask(len: u32, out: &mut [u32]) {
 }
 
 /// Every lane wants a vector of `len` words.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn want(len: u32, out: &mut [u32]) {
     let lane = thread::index() as usize;
     if lane < out.len() {
@@ -55,7 +55,7 @@ pub fn want(len: u32, out: &mut [u32]) {
 }
 
 /// Every lane adds 1 to its word. It allocates nothing.
-#[kernel]
+#[kernel(unsafe(slices))]
 pub fn count(out: &mut [u32]) {
     let lane = thread::index() as usize;
     if lane < out.len() {

@@ -7,7 +7,7 @@ pub const PENDING: u32 = 9;
 
 /// Lane `i` appends `[i, k]` to list `(i + k) / stride % lists` of those that lie at `heads`, for each `k` below
 /// `each` that `codes[i * each + k]` says is pending; there it leaves 0 or the error.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn push_to_lists<A: DeviceAlloc>(
     heap: Heap<A>,
     heads: DevicePtr<u32>,
@@ -34,7 +34,7 @@ pub fn push_to_lists<A: DeviceAlloc>(
 
 /// Lane `i` reads list `i` of those at `heads` into `found`, where it has `room` elements, and its length into
 /// `lens`; then it frees the list.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn read_lists<A: DeviceAlloc>(
     heap: Heap<A>,
     heads: DevicePtr<HeapList<[u32; 2]>>,
@@ -64,7 +64,7 @@ pub fn read_lists<A: DeviceAlloc>(
 ///
 /// # Errors
 /// As `HeapList::push`.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn own_lists<A: DeviceAlloc>(
     heap: Heap<A>,
     lists: &mut [HeapList<u32>],
@@ -76,7 +76,8 @@ pub fn own_lists<A: DeviceAlloc>(
     let i = lane as usize;
     let mut result = Ok(());
     if i < lists.len() {
-        let mut list = lists[i];
+        // SAFETY: the lane has it alone, and puts it back below.
+        let mut list = unsafe { core::ptr::read(&lists[i]) };
         let mut k = 0;
         while k < numbers[i] {
             let pushed = list.push(heap, lane + k);

@@ -1,7 +1,6 @@
 //! Hash maps that many lanes use at once.
 
 use warpheap_rt::adaptor::Failing;
-use warpheap_rt::api::HeapMemory;
 use warpheap_rt::device::*;
 
 /// Insert a key; a value that is there stays.
@@ -72,7 +71,7 @@ fn removed(result: Result<Before, AllocError>) -> u32 {
 ///
 /// # Errors
 /// As `HeapHashMap::init`.
-#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn map_new<A: DeviceAlloc>(
     heap: Heap<A>,
     map: &mut [HeapHashMap<u32, u32>],
@@ -88,7 +87,7 @@ pub fn map_new<A: DeviceAlloc>(
 }
 
 /// Lane `i` inserts `keys[i]` with `values[i]` and writes to `results[i]` what came of it.
-#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn map_insert<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<u32, u32>,
@@ -103,7 +102,7 @@ pub fn map_insert<A: DeviceAlloc>(
 }
 
 /// Lane `i` looks for `keys[i]` and writes its value, or [`NONE`].
-#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn map_get<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<u32, u32>,
@@ -117,7 +116,7 @@ pub fn map_get<A: DeviceAlloc>(
 }
 
 /// Lane `i` removes `keys[i]`.
-#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn map_remove<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<u32, u32>,
@@ -131,7 +130,7 @@ pub fn map_remove<A: DeviceAlloc>(
 }
 
 /// Lane `i` adds `amounts[i]` to `keys[i]`.
-#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn map_add<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<u32, u32>,
@@ -147,7 +146,7 @@ pub fn map_add<A: DeviceAlloc>(
 
 /// All lanes together write the pairs of the map to `pairs`, in any order, and their number to `found[0]`,
 /// which was zero. Before it does its part, lane `i` inserts `keys[i]`.
-#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn map_list<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<u32, u32>,
@@ -172,27 +171,30 @@ pub fn map_list<A: DeviceAlloc>(
 /// All lanes together free removed keys.
 #[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
 pub fn map_tidy<A: DeviceAlloc>(heap: Heap<A>, map: HeapHashMap<u32, u32>) {
-    map.tidy_part(heap, thread::index(), thread::count());
+    // SAFETY: the host launches it when nobody else uses them.
+    unsafe { map.tidy_part(heap, thread::index(), thread::count()) };
 }
 
 /// All lanes together take all keys out.
 #[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
 pub fn map_clear<A: DeviceAlloc>(heap: Heap<A>, map: HeapHashMap<u32, u32>) {
-    map.free_part(heap, thread::index(), thread::count());
+    // SAFETY: the host launches it when nobody else uses them.
+    unsafe { map.free_part(heap, thread::index(), thread::count()) };
 }
 
 /// One lane frees everything.
-#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn map_free<A: DeviceAlloc>(heap: Heap<A>, map: &mut [HeapHashMap<u32, u32>]) {
     if thread::index() == 0 {
         let mut all = map[0];
-        all.free_all(heap);
+        // SAFETY: the host launches it when nobody else uses them.
+        unsafe { all.free_all(heap) };
         map[0] = all;
     }
 }
 
 /// Each lane carries out its actions, `starts[lane]` to `starts[lane + 1]`, one after the other.
-#[kernel(allocators = [WarpHeap])]
+#[kernel(allocators = [WarpHeap], unsafe(slices))]
 pub fn map_histories<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<u32, u32>,
@@ -207,7 +209,7 @@ pub fn map_histories<A: DeviceAlloc>(
             let op = ops[i as usize];
             let begin = clock[0].fetch_add(1);
             // What others ended before this one began is before it.
-            heap.words().acquire();
+            heap.acquire();
             let mut result = 0;
             if op.kind == INSERT {
                 result = inserted(map.insert(heap, op.key, op.value));
@@ -224,7 +226,7 @@ pub fn map_histories<A: DeviceAlloc>(
             } else if op.kind == ADD {
                 result = inserted(map.add(heap, op.key, op.value));
             }
-            heap.words().release();
+            heap.release();
             let end = clock[0].fetch_add(1);
             outcomes[i as usize] = MapOutcome { begin, end, result };
         }
@@ -232,7 +234,7 @@ pub fn map_histories<A: DeviceAlloc>(
 }
 
 /// [`map_histories`] with keys and values of two words, without [`ADD`].
-#[kernel(allocators = [WarpHeap])]
+#[kernel(allocators = [WarpHeap], unsafe(slices))]
 pub fn map_wide_histories<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<[u32; 2], [u32; 2]>,
@@ -248,7 +250,7 @@ pub fn map_wide_histories<A: DeviceAlloc>(
             let key = [op.key, op.also];
             let begin = clock[0].fetch_add(1);
             // What others ended before this one began is before it.
-            heap.words().acquire();
+            heap.acquire();
             let mut result = 0;
             if op.kind == INSERT {
                 result = inserted(map.insert(heap, key, wide(op.value)));
@@ -264,7 +266,7 @@ pub fn map_wide_histories<A: DeviceAlloc>(
             } else if op.kind == REMOVE {
                 result = removed(map.remove(heap, key));
             }
-            heap.words().release();
+            heap.release();
             let end = clock[0].fetch_add(1);
             outcomes[i as usize] = MapOutcome { begin, end, result };
         }
@@ -272,7 +274,7 @@ pub fn map_wide_histories<A: DeviceAlloc>(
 }
 
 /// One lane adds up the first halves of all values, tells how many there are, and frees everything.
-#[kernel(allocators = [WarpHeap])]
+#[kernel(allocators = [WarpHeap], unsafe(slices))]
 pub fn map_wide_free<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<[u32; 2], [u32; 2]>,
@@ -289,6 +291,7 @@ pub fn map_wide_free<A: DeviceAlloc>(
         sums[0] = count;
         sums[1] = sum;
         let mut map = map;
-        map.free_all(heap);
+        // SAFETY: the host launches it when nobody else uses them.
+        unsafe { map.free_all(heap) };
     }
 }

@@ -2,6 +2,26 @@
 
 use warpheap_rt::device::*;
 
+/// A vector of strings as the map holds it, whose values are plain data: its block, length and capacity.
+pub type Kept = [u32; 3];
+
+/// A vector, kept.
+#[inline(always)]
+fn keep(strings: HeapVec<HeapString>) -> Kept {
+    let (block, len, capacity) = strings.into_raw_parts();
+    [block.granule(), len, capacity]
+}
+
+/// The vector that was kept.
+///
+/// # Safety
+/// No other lane makes a vector of these parts.
+#[inline(always)]
+unsafe fn taken([granule, len, capacity]: Kept) -> HeapVec<HeapString> {
+    // SAFETY: the parts are those of a vector; the rest is the caller's promise.
+    unsafe { HeapVec::from_raw_parts(DevicePtr::from_granule(granule), len, capacity) }
+}
+
 /// Strings in the vector of key `i`.
 #[inline(always)]
 pub fn strings_of(i: u32) -> u32 {
@@ -16,7 +36,7 @@ pub fn strings_of(i: u32) -> u32 {
 #[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn nest<A: DeviceAlloc>(
     heap: Heap<A>,
-    map: HeapHashMap<u32, HeapVec<HeapString>>,
+    map: HeapHashMap<u32, Kept>,
     count: u32,
 ) -> Result<(), AllocError> {
     let i = thread::index();
@@ -30,14 +50,16 @@ pub fn nest<A: DeviceAlloc>(
             result = push_name(heap, &mut strings, i, k);
         }
     }
+    let kept = keep(strings);
     if result.is_ok() {
-        match map.insert(heap, i, strings) {
+        match map.insert(heap, i, kept) {
             Ok(_) => {}
             Err(error) => result = Err(error),
         }
     }
     if result.is_err() {
-        free(heap, strings);
+        // SAFETY: the map has not got it.
+        free(heap, unsafe { taken(kept) });
     }
     result
 }
@@ -58,12 +80,14 @@ fn push_name<A: DeviceAlloc>(
         result = name.push_decimal(heap, k);
     }
     if result.is_ok() {
-        result = strings.push(heap, name);
+        // Room first: what cannot be pushed would be lost.
+        result = strings.reserve(heap, 1);
     }
     if result.is_err() {
         name.free(heap);
+        return result;
     }
-    result
+    strings.push(heap, name)
 }
 
 #[inline(always)]
@@ -82,10 +106,10 @@ fn free<A: DeviceAlloc>(heap: Heap<A>, strings: HeapVec<HeapString>) {
 ///
 /// # Errors
 /// As `HeapHashMap::remove`.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn unnest<A: DeviceAlloc>(
     heap: Heap<A>,
-    map: HeapHashMap<u32, HeapVec<HeapString>>,
+    map: HeapHashMap<u32, Kept>,
     found: &mut [u32],
 ) -> Result<(), AllocError> {
     let i = thread::index();
@@ -95,13 +119,11 @@ pub fn unnest<A: DeviceAlloc>(
     let mut sum = u32::MAX;
     let mut result = Ok(());
     if map.contains(heap, i) {
-        let strings = map.get_or(heap, i, HeapVec::new());
+        // SAFETY: this lane alone has the key, and frees what is taken only when the map names it no more.
+        let strings = unsafe { taken(map.get_or(heap, i, keep(HeapVec::new()))) };
         sum = 0;
         for k in 0..strings.len() {
-            let name = strings.get_or(heap, k, HeapString::new());
-            for at in 0..name.len() {
-                sum += name.byte(heap, at).unwrap_or(0) * (at + 1);
-            }
+            sum += strings.with(heap, k, 0, |name| weight(heap, name));
         }
         match map.remove(heap, i) {
             Ok(_) => free(heap, strings),
@@ -112,14 +134,24 @@ pub fn unnest<A: DeviceAlloc>(
     result
 }
 
+/// The sum of a string's bytes, each times its place counted from 1.
+#[inline(always)]
+fn weight<A: DeviceAlloc>(heap: Heap<A>, name: &HeapString) -> u32 {
+    let mut sum = 0;
+    for at in 0..name.len() {
+        sum += name.byte(heap, at).unwrap_or(0) * (at + 1);
+    }
+    sum
+}
+
 /// The first lane makes an empty map of none, and none of a map whose keys own nothing any more.
 ///
 /// # Errors
 /// As `HeapHashMap::init`.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn nested_own<A: DeviceAlloc>(
     heap: Heap<A>,
-    map: &mut [HeapHashMap<u32, HeapVec<HeapString>>],
+    map: &mut [HeapHashMap<u32, Kept>],
 ) -> Result<(), AllocError> {
     let mut result = Ok(());
     if thread::index() == 0 {
@@ -127,7 +159,8 @@ pub fn nested_own<A: DeviceAlloc>(
         if own.is_none() {
             result = own.init(heap, 3);
         } else {
-            own.free_all(heap);
+            // SAFETY: the other lanes leave it alone, and no copy is used afterwards.
+            unsafe { own.free_all(heap) };
         }
         map[0] = own;
     }

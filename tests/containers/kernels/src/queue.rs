@@ -1,6 +1,5 @@
 //! Queues that all lanes push to and pop from.
 
-use warpheap_rt::api::HeapMemory;
 use warpheap_rt::device::*;
 
 /// Append an element.
@@ -31,7 +30,7 @@ pub struct QueueEvent {
 ///
 /// # Errors
 /// As `HeapQueue::new_in` and `HeapChunkQueue::new_in`.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn make_queues<A: DeviceAlloc>(
     heap: Heap<A>,
     log2: u32,
@@ -46,7 +45,7 @@ pub fn make_queues<A: DeviceAlloc>(
 }
 
 /// One lane tells how many elements are in the queues, tidies the second one up, and frees both if it is told so.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn tidy_queues<A: DeviceAlloc>(
     heap: Heap<A>,
     free: u32,
@@ -95,7 +94,7 @@ fn event(code: u32, pop: bool, value: [u32; 2], began: u32) -> QueueEvent {
 
 /// Lane `i` carries out the operations `ops[i * each ..]`, [`PUSH`] (of the operation's number) or [`POP`], `each` of them, on a
 /// bounded queue.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn use_queue<A: DeviceAlloc>(
     heap: Heap<A>,
     queue: HeapQueue<[u32; 2]>,
@@ -110,7 +109,7 @@ pub fn use_queue<A: DeviceAlloc>(
             let pop = ops[number as usize] == POP;
             let began = clock[0].fetch_add(1);
             // What others ended before this one began is before it.
-            heap.words().acquire();
+            heap.acquire();
             let mut value = [number, !number];
             let code = if pop {
                 code_of(queue.try_pop(heap, &mut value))
@@ -118,7 +117,7 @@ pub fn use_queue<A: DeviceAlloc>(
                 code_of(queue.try_push(heap, value))
             };
             let mut event = event(code, pop, value, began);
-            heap.words().release();
+            heap.release();
             event.ended = clock[0].fetch_add(1);
             events[number as usize] = event;
         }
@@ -126,7 +125,7 @@ pub fn use_queue<A: DeviceAlloc>(
 }
 
 /// [`use_queue`] for one that grows.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn use_chunk_queue<A: DeviceAlloc>(
     heap: Heap<A>,
     queue: HeapChunkQueue<[u32; 2]>,
@@ -141,7 +140,7 @@ pub fn use_chunk_queue<A: DeviceAlloc>(
             let pop = ops[number as usize] == POP;
             let began = clock[0].fetch_add(1);
             // What others ended before this one began is before it.
-            heap.words().acquire();
+            heap.acquire();
             let mut value = [number, !number];
             let code = if pop {
                 code_of(queue.try_pop(heap, &mut value))
@@ -152,7 +151,7 @@ pub fn use_chunk_queue<A: DeviceAlloc>(
                 }
             };
             let mut event = event(code, pop, value, began);
-            heap.words().release();
+            heap.release();
             event.ended = clock[0].fetch_add(1);
             events[number as usize] = event;
         }

@@ -6,7 +6,7 @@ use warpheap_rt::device::*;
 ///
 /// # Errors
 /// As `HeapHashSet::insert`.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn set_insert<A: DeviceAlloc>(
     heap: Heap<A>,
     set: HeapHashSet<[u32; 2]>,
@@ -24,7 +24,7 @@ pub fn set_insert<A: DeviceAlloc>(
 ///
 /// # Errors
 /// As `HeapHashSet::remove`.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn set_ask<A: DeviceAlloc>(
     heap: Heap<A>,
     set: HeapHashSet<[u32; 2]>,
@@ -47,7 +47,7 @@ pub fn set_ask<A: DeviceAlloc>(
 ///
 /// # Errors
 /// As `HeapHashSet::init`.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn set_own<A: DeviceAlloc>(
     heap: Heap<A>,
     set: &mut [HeapHashSet<[u32; 2]>],
@@ -65,7 +65,8 @@ pub fn set_own<A: DeviceAlloc>(
                 keys += 1;
             }
             count[0] = keys;
-            own.free_all(heap);
+            // SAFETY: the host launches it when nobody else uses them.
+            unsafe { own.free_all(heap) };
         }
         set[0] = own;
     }
@@ -91,7 +92,7 @@ pub fn multi_push<A: DeviceAlloc>(
 }
 
 /// Lane `i` writes number and sum of the values of `keys[i]`.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn multi_sum<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapMultiMap<u32, u32>,
@@ -110,7 +111,7 @@ pub fn multi_sum<A: DeviceAlloc>(
 }
 
 /// One lane makes `map[0]`. In a launch of its own: others would find the handle before they know the root.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn multi_begin<A: DeviceAlloc>(
     heap: Heap<A>,
     map: &mut [HeapMultiMap<u32, u32>],
@@ -125,7 +126,7 @@ pub fn multi_begin<A: DeviceAlloc>(
 }
 
 /// Counts the values of `map[0]` and frees all but its root.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn multi_own<A: DeviceAlloc>(
     heap: Heap<A>,
     map: &mut [HeapMultiMap<u32, u32>],
@@ -138,19 +139,21 @@ pub fn multi_own<A: DeviceAlloc>(
     if i < 16 {
         let mut cursor = own.cursor(i, 16);
         while cursor.advance(heap) {
-            values += cursor.list(heap).len(heap);
+            values += cursor.len(heap);
         }
-        own.free_part(heap, i, 16);
+        // SAFETY: the host launches it when nobody else uses them.
+        unsafe { own.free_part(heap, i, 16) };
     }
     counts[i as usize] = values;
 }
 
 /// One lane frees the root of `map[0]`.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn multi_end<A: DeviceAlloc>(heap: Heap<A>, map: &mut [HeapMultiMap<u32, u32>]) {
     if thread::index() == 0 {
         let mut own = map[0];
-        own.free(heap);
+        // SAFETY: the host launches it when nobody else uses them.
+        unsafe { own.free(heap) };
         map[0] = own;
     }
 }

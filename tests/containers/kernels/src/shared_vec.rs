@@ -10,7 +10,7 @@ pub const WRONG: u32 = 77;
 ///
 /// # Errors
 /// As `HeapSharedVec::new_in`.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn make_shared<A: DeviceAlloc>(
     heap: Heap<A>,
     log2: u32,
@@ -24,7 +24,7 @@ pub fn make_shared<A: DeviceAlloc>(
 
 /// Lane `i` appends `[i, k]` for each `k` below `each` that `codes[i * each + k]` says is pending; there it leaves 0
 /// or the error, and in `indices` where the element is.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn push_shared<A: DeviceAlloc>(
     heap: Heap<A>,
     vector: HeapSharedVec<[u32; 2]>,
@@ -49,7 +49,7 @@ pub fn push_shared<A: DeviceAlloc>(
 }
 
 /// Lane `i` reads element `i` into `found[i]`, and overwrites it with `value`; lane 0 tells the length.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn read_shared<A: DeviceAlloc>(
     heap: Heap<A>,
     vector: HeapSharedVec<[u32; 2]>,

@@ -26,7 +26,7 @@ pub struct StringOp {
 }
 
 /// Lane `i` carries out `ops[i]` on string `i`; `codes[i]` is 0 or the error.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn edit_strings<A: DeviceAlloc>(
     heap: Heap<A>,
     strings: &mut [HeapString],
@@ -36,7 +36,8 @@ pub fn edit_strings<A: DeviceAlloc>(
 ) {
     let i = thread::index() as usize;
     if i < strings.len() {
-        let mut string = strings[i];
+        // SAFETY: the lane has it alone, and puts it back below.
+        let mut string = unsafe { core::ptr::read(&strings[i]) };
         let op = ops[i];
         let mut result = Ok(());
         if op.kind == BYTE {
@@ -44,7 +45,7 @@ pub fn edit_strings<A: DeviceAlloc>(
         } else if op.kind == TEXT {
             result = string.push_bytes(heap, text, op.value);
         } else if op.kind == TWICE {
-            result = string.push_str(heap, string);
+            result = twice(heap, &mut string);
         } else if op.kind == DECIMAL {
             result = string.push_decimal(heap, op.value);
         } else if op.kind == TRUNCATE {
@@ -58,6 +59,18 @@ pub fn edit_strings<A: DeviceAlloc>(
         };
         strings[i] = string;
     }
+}
+
+/// Appends a string to itself, by way of another one.
+#[inline(always)]
+fn twice<A: DeviceAlloc>(heap: Heap<A>, string: &mut HeapString) -> Result<(), AllocError> {
+    let mut other = HeapString::new();
+    let mut result = other.push_str(heap, string);
+    if result.is_ok() {
+        result = string.push_str(heap, &other);
+    }
+    other.free(heap);
+    result
 }
 
 /// What reading a string tells.
@@ -75,7 +88,7 @@ pub struct StringFacts {
 }
 
 /// Lane `i` compares string `i` with string `others[i]`, and reads its bytes, of which there is room for `room`.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn read_strings<A: DeviceAlloc>(
     heap: Heap<A>,
     strings: &[HeapString],
@@ -86,8 +99,8 @@ pub fn read_strings<A: DeviceAlloc>(
 ) {
     let i = thread::index() as usize;
     if i < strings.len() {
-        let string = strings[i];
-        let other = strings[others[i] as usize];
+        let string = &strings[i];
+        let other = &strings[others[i] as usize];
         facts[i] = StringFacts {
             len: string.len(),
             hash: string.hash(heap),

@@ -6,14 +6,15 @@ use warpheap_rt::device::*;
 ///
 /// # Errors
 /// As `HeapVec::push`.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn fill_vectors<A: DeviceAlloc>(
     heap: Heap<A>,
     vectors: &mut [HeapVec<u32>],
 ) -> Result<(), AllocError> {
     let lane = thread::index();
     if (lane as usize) < vectors.len() {
-        let mut vector = vectors[lane as usize];
+        // SAFETY: the lane has it alone, and puts it back below.
+        let mut vector = unsafe { core::ptr::read(&vectors[lane as usize]) };
         let mut result = Ok(());
         for k in 0..lane {
             let pushed = vector.push(heap, lane * 100 + k);

@@ -24,7 +24,7 @@ fn hash(so_far: u32, word: u32) -> u32 {
 }
 
 /// Lane `i` uses collections of one kind, which depends on `i % 4`, and leaves what [`answer`] gives.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn collect<A: DeviceAlloc>(_heap: Heap<A>, answers: &mut [u32]) {
     let lane = thread::index();
     if (lane as usize) < answers.len() {

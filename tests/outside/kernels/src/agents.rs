@@ -129,7 +129,7 @@ fn hang<A: DeviceAlloc>(
 ///
 /// # Errors
 /// As `malloc`: a message that has no room is lost.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn receive<A: DeviceAlloc>(
     heap: Heap<A>,
     step: u32,
@@ -213,7 +213,7 @@ fn shrink<A: DeviceAlloc>(heap: Heap<A>, inboxes: &mut [HeapVec<u32>], i: usize)
 }
 
 /// Lane `i` says how many messages agent `i` has kept, and frees its inbox.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn leave<A: DeviceAlloc>(heap: Heap<A>, inboxes: &mut [HeapVec<u32>], kept: &mut [u32]) {
     let i = thread::index() as usize;
     if (i < inboxes.len()) & (i < kept.len()) {

@@ -315,7 +315,7 @@ fn scratch<A: DeviceAlloc>(heap: Heap<A>, block: Block, step: Step, tally: &[Ato
 
 /// Each lane does `count` steps of its script, from step `first` on. Lane `i` has [`SLOTS`] slots, from `i` times as
 /// many on.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn churn<A: DeviceAlloc>(
     heap: Heap<A>,
     slots: &mut [Block],
@@ -357,7 +357,7 @@ pub fn churn<A: DeviceAlloc>(
 }
 
 /// Looks at all blocks: counts the damaged ones, and leaves the first and the last word of each.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn audit<A: DeviceAlloc>(
     heap: Heap<A>,
     slots: &[Block],
@@ -381,7 +381,7 @@ pub fn audit<A: DeviceAlloc>(
 }
 
 /// Gives all blocks back.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn clear<A: DeviceAlloc>(heap: Heap<A>, slots: &mut [Block], tally: &[AtomicWord]) {
     let lane = thread::index();
     for slot in lane * SLOTS..lane * SLOTS + SLOTS {

@@ -62,7 +62,7 @@ pub fn reading(lane: u32, k: u32) -> Reading {
 ///
 /// # Errors
 /// As `HeapVec::push`: the vector keeps what it has.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn grow<A: DeviceAlloc>(
     heap: Heap<A>,
     words: &mut [HeapVec<u32>],
@@ -113,7 +113,7 @@ pub fn grow<A: DeviceAlloc>(
 }
 
 /// Lane `i` copies its elements to `out`, from the word `starts[i]` on, and frees its vector.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn copy_and_free<A: DeviceAlloc>(
     heap: Heap<A>,
     words: &mut [HeapVec<u32>],

@@ -176,7 +176,7 @@ fn insert<A: DeviceAlloc>(heap: Heap<A>, root: Link, point: u32) -> Result<(), A
 ///
 /// # Errors
 /// As `malloc`: the tree has only some of the points.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn raise<A: DeviceAlloc>(
     heap: Heap<A>,
     roots: &mut [Link],
@@ -216,7 +216,7 @@ pub fn raise<A: DeviceAlloc>(
 ///
 /// # Errors
 /// None: there is room in the stack.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn walk<A: DeviceAlloc>(
     heap: Heap<A>,
     roots: &mut [Link],

@@ -118,7 +118,7 @@ fn empty<A: DeviceAlloc>(heap: Heap<A>, size: u32) -> Result<DevicePtr<Entry>, A
 ///
 /// # Errors
 /// As `malloc`: the row is empty then.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn multiply<A: DeviceAlloc>(heap: Heap<A>, rows: &mut [Row]) -> Result<(), AllocError> {
     let row = thread::index();
     let i = row as usize;
@@ -196,7 +196,7 @@ pub fn multiply<A: DeviceAlloc>(heap: Heap<A>, rows: &mut [Row]) -> Result<(), A
 }
 
 /// Lane `i` adds up row `i` and frees it.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn add_up<A: DeviceAlloc>(heap: Heap<A>, rows: &mut [Row], sums: &mut [[u32; 2]]) {
     let i = thread::index() as usize;
     if (i < rows.len()) & (i < sums.len()) {

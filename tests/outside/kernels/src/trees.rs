@@ -196,7 +196,7 @@ fn remove<A: DeviceAlloc>(heap: Heap<A>, root: Link, key: u32) -> Link {
 ///
 /// # Errors
 /// As `malloc`: the tree has what was inserted before.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn plant<A: DeviceAlloc>(heap: Heap<A>, roots: &mut [Link]) -> Result<(), AllocError> {
     let lane = thread::index();
     let mut result = Ok(());
@@ -219,7 +219,7 @@ pub fn plant<A: DeviceAlloc>(heap: Heap<A>, roots: &mut [Link]) -> Result<(), Al
 }
 
 /// Lane `i` looks for all keys in tree `i`, leaves a hash of their values, and removes every third one.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn prune<A: DeviceAlloc>(heap: Heap<A>, roots: &mut [Link], hashes: &mut [u32]) {
     let i = thread::index() as usize;
     if (i < roots.len()) & (i < hashes.len()) {
@@ -238,7 +238,7 @@ pub fn prune<A: DeviceAlloc>(heap: Heap<A>, roots: &mut [Link], hashes: &mut [u3
 
 /// Lane `i` takes tree `i` apart, the smallest key first: it writes keys and values to `pairs`, from `i` times
 /// [`INSERTED`] on, and their number to `counts[i]`.
-#[kernel(allocators = all)]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn fell<A: DeviceAlloc>(
     heap: Heap<A>,
     roots: &mut [Link],

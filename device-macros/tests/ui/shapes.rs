@@ -1,0 +1,88 @@
+// What kernels can take, each with its launch.
+#![deny(unexpected_cfgs)]
+
+use warpheap_rt::api::host::{DeviceError, DeviceVec, LaunchConfig, Pool};
+use warpheap_rt::device::*;
+
+/// Stands for what `device_module!` makes in a crate with a build script.
+pub struct Kernels(warpheap_rt::api::host::Module);
+
+impl Kernels {
+    pub fn module(&self, _: &str) -> &warpheap_rt::api::host::Module {
+        &self.0
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, KernelError)]
+#[repr(u32)]
+pub enum Trouble {
+    TooDeep = 4,
+    NotSorted,
+}
+
+/// Each lane changes its own element.
+#[kernel(allocators = [Bump, WarpHeap])]
+pub fn own<A: DeviceAlloc>(
+    heap: Heap<A>,
+    list: &mut HeapVec<u32>,
+    sum: &mut f32,
+) -> Result<(), Failure<Trouble>> {
+    list.push(heap, 1)?;
+    *sum += 1.0;
+    if list.len() > 40 { Err(Trouble::TooDeep.into()) } else { Ok(()) }
+}
+
+/// All lanes run.
+#[kernel]
+pub fn per_lane(values: &[u32], mut out: PerLane<u32>, all: Scatter<'_, u32>, on: bool, by: u64) {
+    if let Some(i) = out.lane_index() {
+        out[i] = values[i.get() as usize] + by as u32;
+        if on & (i.get() < all.len()) {
+            // SAFETY: each lane has an index of its own.
+            unsafe { all.write(i.get(), out.replace(i, 0)) };
+        }
+    }
+}
+
+/// A heap of one allocator.
+#[kernel]
+pub fn one(heap: Heap<WarpHeap>, at: &mut DevicePtr<u32>, usize: usize, half: i16, wide: f64) {
+    if (usize as f64) < wide + half as f64 {
+        *at = heap.malloc(layout::bytes(4)).map(|p| p.cast()).unwrap_or(DevicePtr::NULL);
+    }
+}
+
+/// Several heaps.
+///
+/// # Safety
+/// Handles are of the heaps.
+#[kernel(A = all, B = [Bump, Counted<ScatterAlloc>])]
+pub unsafe fn several<A: DeviceAlloc, B: DeviceAlloc>(from: Heap<A>, to: Heap<B>, at: DevicePtr<u32>) {
+    // SAFETY: the caller's promise.
+    unsafe { to.atomic_add(at, from.load_at(at, 0)) };
+}
+
+pub fn launches(
+    kernels: &Kernels,
+    pool: &Pool<WarpHeap>,
+    other: &Pool<Counted<ScatterAlloc>>,
+    lists: &mut DeviceVec<HeapVec<u32>>,
+    sums: &mut DeviceVec<f32>,
+    words: &mut [DeviceVec<u32>; 3],
+    at: &mut DeviceVec<DevicePtr<u32>>,
+) -> Result<(), DeviceError> {
+    let config = LaunchConfig::for_num_elems(4);
+    kernels.own(pool, config, lists, sums)?;
+    let [values, out, all] = words;
+    kernels.per_lane(config, values, out, all, true, 1 << 40)?;
+    kernels.one(pool, config, at, 3, -1, 0.5)?;
+    // SAFETY: never launched here.
+    unsafe { kernels.several(pool, other, config, DevicePtr::NULL)? };
+    Ok(())
+}
+
+fn main() {
+    use warpheap_rt::api::KernelError;
+    assert_eq!(Trouble::from_number(5), Some(Trouble::NotSorted));
+    assert_eq!((Trouble::TooDeep.number(), Trouble::from_number(0)), (4, None));
+}

@@ -1,0 +1,154 @@
+//! Kernels of every shape that a kernel can have. What they show does not depend on the allocator, so they are compiled
+//! for few that compilers take little time for.
+#![cfg_attr(any(target_arch = "nvptx64", target_arch = "spirv"), no_std)]
+
+use warpheap_rt::arch;
+use warpheap_rt::device::*;
+
+warpheap_rt::device_module!();
+
+/// What these kernels fail with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, KernelError)]
+#[repr(u32)]
+pub enum Trouble {
+    /// The lane was asked to fail.
+    Asked = 7,
+    /// It was asked to in another way.
+    Otherwise,
+}
+
+/// The list of each lane grows by as many elements as its number in `wanted` says: `first`, `first + 1`, … The list is
+/// the buffer's own element, so what a lane has when it fails is not lost.
+///
+/// # Errors
+/// As `HeapVec::push`; [`Trouble`] for 1,000 or 1,001 elements, after 3 of them.
+#[kernel(allocators = [Bump, RandomWalkMalloc])]
+pub fn grow<A: DeviceAlloc>(
+    heap: Heap<A>,
+    list: &mut HeapVec<u32>,
+    wanted: &[u32],
+    sum: &mut u32,
+    first: u32,
+) -> Result<(), Failure<Trouble>> {
+    let count = wanted[thread::index() as usize];
+    for k in 0..count {
+        if (count >= 1000) & (k == 3) {
+            let trouble = if count == 1000 {
+                Trouble::Asked
+            } else {
+                Trouble::Otherwise
+            };
+            return Err(trouble.into());
+        }
+        list.push(heap, first + k)?;
+        *sum += first + k;
+    }
+    Ok(())
+}
+
+/// The list of each lane gets one element, and then a lane that is asked to panics.
+///
+/// # Errors
+/// As `HeapVec::push`.
+#[kernel(allocators = [RandomWalkMalloc])]
+pub fn push_and_panic<A: DeviceAlloc>(
+    heap: Heap<A>,
+    list: &mut HeapVec<u32>,
+    panics: &[u32],
+) -> Result<(), AllocError> {
+    list.push(heap, 1)?;
+    assert!(panics[thread::index() as usize] == 0, "asked to");
+    Ok(())
+}
+
+/// Each lane has the double of its value and gives it to the others of its block. All lanes run, since all take part
+/// in the broadcast: `sums` has the double of the block's first value, or 1 if that lies beyond the end.
+#[kernel]
+pub fn doubled(mut values: PerLane<u32>, mut sums: PerLane<u32>) {
+    let mut own = 1;
+    if let Some(i) = values.lane_index() {
+        own = values.replace(i, 0) * 2;
+        values[i] += own;
+    }
+    // SAFETY: all lanes are here.
+    let first = unsafe { arch::block_broadcast(own, 0) };
+    if let Some(i) = sums.lane_index() {
+        sums[i] = first;
+    }
+}
+
+/// Lane `i` moves element `i` of `from` to the place that `places` says.
+///
+/// # Safety
+/// No two of the places are the same.
+#[kernel]
+pub unsafe fn permute(from: &[[u32; 2]], places: &[u32], to: Scatter<[u32; 2]>) {
+    let i = thread::index() as usize;
+    if (i < places.len()) & (i < from.len()) {
+        // SAFETY: the caller's promise.
+        unsafe { to.write(places[i], from[i]) };
+    }
+}
+
+/// Each lane copies its list from one heap to another, and frees it there.
+///
+/// # Errors
+/// As `HeapVec::push`; the list is then in both, shorter in the second.
+///
+/// # Safety
+/// Lists of `old` are of the heap `from`, those of `new` of the heap `to`.
+#[kernel(A = [RandomWalkMalloc], B = [Bump, RandomWalkMalloc])]
+pub unsafe fn rehome<A: DeviceAlloc, B: DeviceAlloc>(
+    from: Heap<A>,
+    to: Heap<B>,
+    old: &mut HeapVec<u32>,
+) -> Result<(), AllocError> {
+    let mut new = HeapVec::new();
+    for k in 0..old.len() {
+        let pushed = new.push(to, old.get_or(from, k, 0));
+        if let Err(error) = pushed {
+            new.free(to);
+            return Err(error);
+        }
+    }
+    old.free(from);
+    *old = new;
+    Ok(())
+}
+
+/// Adds up the list of each lane, in a heap of this allocator alone.
+#[kernel]
+pub fn add_up(heap: Heap<RandomWalkMalloc>, list: &mut HeapVec<u32>, sum: &mut u32) {
+    *sum = 0;
+    for k in 0..list.len() {
+        *sum += list.get_or(heap, k, 0);
+    }
+    list.free(heap);
+}
+
+/// Writes down what it was given.
+#[kernel]
+#[allow(clippy::too_many_arguments)]
+pub fn scalars(
+    mut out: PerLane<u32>,
+    yes: bool,
+    no: bool,
+    byte: u8,
+    short: u16,
+    below: i8,
+    far_below: i16,
+    size: usize,
+    real: f32,
+) {
+    if let Some(i) = out.lane_index() {
+        out[i] = match i.get() {
+            0 => yes as u32 + 2 * no as u32,
+            1 => byte as u32,
+            2 => short as u32,
+            3 => below as i32 as u32,
+            4 => far_below as i32 as u32,
+            5 => size as u32,
+            _ => real.to_bits(),
+        };
+    }
+}

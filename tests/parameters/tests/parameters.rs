@@ -1,0 +1,283 @@
+//! What kernels can take, and what they return, on every device.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use warpheap_api::host::{Cause, DeviceError, DeviceVec, LaunchConfig, Pool};
+use warpheap_api::{AllocError, HeapData};
+use warpheap_container_tests::{Site, assert_empty};
+use warpheap_parameter_kernels::{Kernels, Trouble, load};
+use warpheap_rt::alloc::{Bump, RandomWalkMalloc};
+use warpheap_rt::container::HeapVec;
+use warpheap_rt::host::container::{free_vectors, read_vectors};
+
+const BLOCK: u32 = 40;
+
+fn config(lanes: u32) -> LaunchConfig {
+    LaunchConfig {
+        grid_dim: lanes.div_ceil(BLOCK),
+        block_dim: BLOCK,
+    }
+}
+
+struct World<'a> {
+    site: &'a Site,
+    kernels: Kernels,
+    pool: Pool<RandomWalkMalloc>,
+}
+
+type Lists = DeviceVec<HeapVec<u32>>;
+
+impl<'a> World<'a> {
+    fn new(site: &'a Site) -> Self {
+        World {
+            site,
+            kernels: load(&site.device).expect("the kernels load"),
+            pool: site.heap(4 << 20),
+        }
+    }
+
+    fn vec<T: HeapData + Copy>(&self, elements: &[T]) -> DeviceVec<T> {
+        DeviceVec::from_slice(&self.site.device, elements).expect("a vector")
+    }
+
+    fn zeroed<T: HeapData>(&self, len: usize) -> DeviceVec<T> {
+        DeviceVec::zeroed(&self.site.device, len).expect("a vector")
+    }
+
+    /// Lists of these lengths, filled by a kernel.
+    fn lists(&self, lengths: &[u32]) -> Lists {
+        let mut lists = self.zeroed(lengths.len());
+        let mut sums = self.zeroed(lengths.len());
+        let wanted = self.vec(lengths);
+        let lanes = lengths.len() as u32;
+        let grown = self
+            .kernels
+            .grow(&self.pool, config(lanes), &mut lists, &wanted, &mut sums, 5);
+        grown.expect("lists");
+        lists
+    }
+
+    fn free(&self, mut lists: Lists) {
+        // SAFETY: they are of this heap, and nobody else has them.
+        unsafe { free_vectors(&self.pool, &mut lists) }.expect("freed");
+        assert_empty(&self.pool);
+    }
+}
+
+/// The sum of so many numbers from `first` on.
+fn sum(first: u32, count: u32) -> u32 {
+    (first..first + count).sum()
+}
+
+/// Each lane has its own element of several vectors, those beyond the shortest do not run, and a second launch goes on
+/// from what the first one left.
+fn own_elements(site: &Site) {
+    let world = World::new(site);
+    let lengths: Vec<u32> = (0..100).map(|i| i % 7).collect();
+    let mut lists = world.lists(&lengths);
+    // Two lanes fewer: the others' lists stay.
+    let mut sums = world.vec(&[100; 98]);
+    let wanted = world.vec(&[1; 120]);
+    let grow = world
+        .kernels
+        .grow(&world.pool, config(120), &mut lists, &wanted, &mut sums, 1);
+    grow.expect("grown");
+    assert_eq!(sums.to_vec().unwrap(), [101; 98]);
+    let contents = read_vectors(&world.pool, &lists).unwrap();
+    for (i, list) in contents.iter().enumerate() {
+        let mut expected: Vec<u32> = (5..5 + lengths[i]).collect();
+        expected.extend((i < 98).then_some(1));
+        assert_eq!(list, &expected, "list {i}");
+    }
+    world.free(lists);
+}
+
+/// What a lane had when it failed is in its element; the launch tells the program's own error.
+fn failures(site: &Site) {
+    let world = World::new(site);
+    let (mut lists, mut sums) = (world.zeroed(90), world.zeroed(90));
+    let mut lengths = [4; 90];
+    (lengths[50], lengths[60], lengths[7]) = (1001, 1000, 1001);
+    let run = |lists: &mut Lists, sums: &mut DeviceVec<u32>, lengths: &[u32]| {
+        let wanted = world.vec(lengths);
+        let kernels = &world.kernels;
+        kernels.grow(&world.pool, config(90), lists, &wanted, sums, 1)
+    };
+    match run(&mut lists, &mut sums, &lengths) {
+        Err(DeviceError::Kernel(failure)) => {
+            assert_eq!(
+                (failure.lanes, failure.own(), failure.by_cause),
+                (3, 3, [0; 3])
+            );
+            let lane = (failure.block * BLOCK + failure.lane) as usize;
+            let expected = match lengths[lane] {
+                1000 => Trouble::Asked,
+                _ => Trouble::Otherwise,
+            };
+            assert_eq!(failure.own_error(), Some(expected));
+            assert_eq!(failure.first, Cause::Own(expected as u32));
+            let text = failure.to_string();
+            let number = format!("own 3); first in block {}", failure.block);
+            assert!(text.contains(&number), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let contents = read_vectors(&world.pool, &lists).unwrap();
+    for (i, list) in contents.iter().enumerate() {
+        let count = if lengths[i] >= 1000 { 3 } else { 4 };
+        assert_eq!(list, &(1..=count).collect::<Vec<_>>(), "list {i}");
+    }
+    let expected = lengths.map(|n| sum(1, if n >= 1000 { 3 } else { 4 }));
+    assert_eq!(sums.to_vec().unwrap(), expected);
+    // Far more than there is: the heap's own error, and again nothing is lost.
+    match run(&mut lists, &mut sums, &[900; 90]) {
+        Ok(_) => {}
+        Err(error) => panic!("{error}"),
+    }
+    let all = [999; 90];
+    let mut last = None;
+    for _ in 0..100 {
+        last = run(&mut lists, &mut sums, &all).err();
+        if last.is_some() {
+            break;
+        }
+    }
+    match last {
+        Some(DeviceError::Kernel(failure)) => {
+            assert_eq!((failure.own(), failure.own_error::<Trouble>()), (0, None));
+            assert!(matches!(failure.first, Cause::Heap(AllocError::Exhausted)));
+        }
+        other => panic!("{other:?}"),
+    }
+    world.free(lists);
+}
+
+/// A lane that panics leaves its list as it has become.
+fn panics(site: &Site) {
+    let world = World::new(site);
+    let mut lists = world.lists(&[4; 50]);
+    let mut asked = [0; 50];
+    asked[20] = 1;
+    let panics = world.vec(&asked);
+    let run = || {
+        world
+            .kernels
+            .push_and_panic(&world.pool, config(50), &mut lists, &panics)
+    };
+    let ended = catch_unwind(AssertUnwindSafe(run));
+    assert!(!matches!(ended, Ok(Ok(_))), "the panic was not noticed");
+    let contents = read_vectors(&world.pool, &lists).unwrap();
+    // It grew by this element: what was there before is freed. (The emulator ends other lanes wherever they are.)
+    assert_eq!(contents[20], [5, 6, 7, 8, 1]);
+}
+
+/// All lanes run where all have to take part.
+fn per_lane(site: &Site) {
+    let world = World::new(site);
+    let mut values = world.vec(&(0..45).collect::<Vec<u32>>());
+    let mut sums = world.zeroed(130);
+    let doubled = world.kernels.doubled(config(130), &mut values, &mut sums);
+    doubled.expect("doubled");
+    let twice: Vec<u32> = (0..45).map(|i| 2 * i).collect();
+    assert_eq!(values.to_vec().unwrap(), twice);
+    let firsts = [0, 80, 1, 1];
+    let expected: Vec<u32> = (0..130).map(|i| firsts[i / BLOCK as usize]).collect();
+    assert_eq!(sums.to_vec().unwrap(), expected);
+}
+
+/// Any element, where the program knows that no two lanes write one.
+fn scatter(site: &Site) {
+    let world = World::new(site);
+    let from: Vec<[u32; 2]> = (0..200).map(|i| [i, !i]).collect();
+    let places: Vec<u32> = (0..200).map(|i| i * 77 % 200).collect();
+    let mut to = world.zeroed(200);
+    let (given, to_where) = (world.vec(&from), world.vec(&places));
+    // SAFETY: 77 and 200 have no common divisor, so no two places are the same.
+    let permuted = unsafe {
+        world
+            .kernels
+            .permute(config(210), &given, &to_where, &mut to)
+    };
+    permuted.expect("permuted");
+    let to = to.to_vec().unwrap();
+    assert!((0..200).all(|i| to[places[i] as usize] == from[i]));
+}
+
+/// Two heaps of two allocators, and one heap of one.
+fn several_heaps(site: &Site) {
+    let world = World::new(site);
+    let other: Pool<RandomWalkMalloc> = site.heap(2 << 20);
+    let bump: Pool<Bump> = site.heap(2 << 20);
+    let lengths: Vec<u32> = (0..80).map(|i| i % 19).collect();
+    let mut lists = world.lists(&lengths);
+    let (kernels, config) = (&world.kernels, config(80));
+    // SAFETY: the lists are of the first heap.
+    unsafe { kernels.rehome(&world.pool, &other, config, &mut lists) }.expect("rehomed");
+    assert_empty(&world.pool);
+    let mut sums = world.zeroed(80);
+    // The memory of the first heap has nothing of them any more.
+    let mut again = world.lists(&lengths);
+    let added = kernels.add_up(&other, config, &mut lists, &mut sums);
+    added.expect("added up");
+    let expected: Vec<u32> = lengths.iter().map(|&n| sum(5, n)).collect();
+    assert_eq!(sums.to_vec().unwrap(), expected);
+    assert_empty(&other);
+    // SAFETY: as above.
+    unsafe { kernels.rehome(&world.pool, &bump, config, &mut again) }.expect("rehomed");
+    assert_empty(&world.pool);
+    let contents = read_vectors(&bump, &again).unwrap();
+    assert!(
+        contents
+            .iter()
+            .zip(&lengths)
+            .all(|(list, &n)| list.len() as u32 == n)
+    );
+}
+
+/// Values that are no whole words.
+fn scalars(site: &Site) {
+    let world = World::new(site);
+    let mut out = world.zeroed(7);
+    let launch = world.kernels.scalars(
+        config(7),
+        &mut out,
+        true,
+        false,
+        200,
+        60_000,
+        -3,
+        -300,
+        70_000,
+        -0.5,
+    );
+    launch.expect("scalars");
+    let expected = [
+        1,
+        200,
+        60_000,
+        -3i32 as u32,
+        -300i32 as u32,
+        70_000,
+        (-0.5f32).to_bits(),
+    ];
+    assert_eq!(out.to_vec().unwrap(), expected);
+}
+
+fn all(site: &Site) {
+    own_elements(site);
+    failures(site);
+    per_lane(site);
+    scatter(site);
+    several_heaps(site);
+    scalars(site);
+}
+
+#[test]
+fn host() {
+    for width in [1, 4, 32] {
+        let site = Site::host(width);
+        all(&site);
+        panics(&site);
+    }
+}
+
+warpheap_container_tests::on_gpus!(all);
