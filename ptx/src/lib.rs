@@ -4,12 +4,16 @@
 //! groups of lanes apart that are at the same place at the same time. That they can be there, calls bring about
 //! (`docs/reports/ptxas-activemask.md`). A mask that the lane's own bit was added to is a number of the lane's. So
 //! every `activemask` in a function, and in an entry that calls one, is followed by that addition, and a text without
-//! it is not loaded.
+//! it is not loaded. Code that the builder does not see (`warpheap-raw`) has the addition in its source: there the sum
+//! stands in a register of its own, and the mask alone is used for nothing else.
 //!
 //! **Fences.** GPUs of compute capability 9.0 have fences that only acquire or only release, which cost less. PTX
 //! for older ones cannot name them, so each `fence.acq_rel.gpu` says in a comment which of the two is meant, and
 //! the loader writes the better form where device and driver have it.
 
+mod spare;
+
+pub use spare::without_spare_own_lanes;
 use std::borrow::Cow;
 
 /// What follows an `activemask` into register `mask`.
@@ -82,7 +86,8 @@ pub fn unguarded_mask(ptx: &str) -> Option<&str> {
     }
     let mut body: Option<Body<'_>> = None;
     let mut depth = 0u32;
-    for statement in Statements(ptx) {
+    let mut statements = Statements(ptx);
+    while let Some(statement) = statements.next() {
         if let Some(body) = &mut body
             && body.cares(statement.text)
         {
@@ -91,14 +96,14 @@ pub fn unguarded_mask(ptx: &str) -> Option<&str> {
         }
         match statement.end {
             '{' if depth == 0 => {
-                body = Body::of(statement.text);
+                body = Body::of(statement.text, statements.0);
                 depth = 1;
             }
             '{' => depth += 1,
             '}' => {
                 depth = depth.saturating_sub(1);
                 if depth == 0
-                    && let Some(name) = body.take().and_then(Body::at_fault)
+                    && let Some(name) = body.take().and_then(|body| body.at_fault(statements.0))
                 {
                     return Some(name);
                 }
@@ -118,11 +123,15 @@ struct Body<'a> {
     unguarded: bool,
     /// The statements that have to come next, the first of them last.
     wanted: Vec<Vec<&'a str>>,
+    /// Masks to which the own bit was added in another register.
+    bare: Vec<&'a str>,
+    /// The text from its first statement on.
+    rest: &'a str,
 }
 
 impl<'a> Body<'a> {
-    /// From its header; `None` for anything else.
-    fn of(header: &'a str) -> Option<Self> {
+    /// From its header and the text behind its brace; `None` for anything else.
+    fn of(header: &'a str, rest: &'a str) -> Option<Self> {
         let mut words = words(header).skip_while(|&word| word != ".func" && word != ".entry");
         let function = words.next()? == ".func";
         let mut name = words.next()?;
@@ -139,6 +148,8 @@ impl<'a> Body<'a> {
             needs_guards: function,
             unguarded: false,
             wanted: Vec::new(),
+            bare: Vec::new(),
+            rest,
         })
     }
 
@@ -153,6 +164,14 @@ impl<'a> Body<'a> {
         }
         match self.wanted.pop() {
             Some(wanted) if wanted == words => {}
+            // The sum in another register than the mask.
+            Some(wanted)
+                if self.wanted.is_empty()
+                    && words.len() == wanted.len()
+                    && (words[0], &words[2..]) == (wanted[0], &wanted[2..]) =>
+            {
+                self.bare.push(wanted[2]);
+            }
             Some(_) => {
                 self.unguarded = true;
                 self.wanted.clear();
@@ -171,9 +190,23 @@ impl<'a> Body<'a> {
         self.needs_guards |= calls(words);
     }
 
-    fn at_fault(self) -> Option<&'a str> {
-        (self.needs_guards && (self.unguarded || !self.wanted.is_empty())).then_some(self.name)
+    /// Its name if it is wrong, told what text is behind it.
+    fn at_fault(self, behind: &str) -> Option<&'a str> {
+        let text = &self.rest[..self.rest.len().saturating_sub(behind.len())];
+        // Once where the mask is taken and once where the bit is added to it.
+        let used_bare = self.bare.iter().any(|mask| uses(text, mask) != 2);
+        let wrong = self.unguarded || !self.wanted.is_empty() || used_bare;
+        (self.needs_guards && wrong).then_some(self.name)
     }
+}
+
+/// How often a register stands in a text.
+fn uses(text: &str, register: &str) -> usize {
+    let whole = |(at, _)| {
+        let after: &str = &text[at + register.len()..];
+        !after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$')
+    };
+    text.match_indices(register).filter(|&at| whole(at)).count()
 }
 
 /// Whether the statement of these words is a call.
@@ -290,6 +323,19 @@ mod tests {
             Some("f")
         );
         assert_eq!(unguarded_mask("activemask"), None);
+    }
+
+    #[test]
+    fn a_sum_in_another_register_guards_a_mask_that_is_used_for_nothing_else() {
+        let sum = "\tactivemask.b32 \t%r1;\n\t// begin inline asm\n\t{ .reg .b32 %own; mov.u32 %own, %lanemask_eq; \
+                   or.b32 %r2, %r1, %own; }\n\t// end inline asm\n\tbar.warp.sync %r2; mov.b32 %r3, %r10;";
+        assert_eq!(unguarded_mask(&module(sum, "")), None);
+        let used = format!("{sum}\n\tbar.warp.sync \t%r1;");
+        assert_eq!(unguarded_mask(&module(&used, "")), Some("helper"));
+        let before = format!("\tbar.warp.sync \t%r1;\n{sum}");
+        assert_eq!(unguarded_mask(&module(&before, "")), Some("helper"));
+        let of_another = sum.replace("%r2, %r1, %own", "%r2, %r4, %own");
+        assert_eq!(unguarded_mask(&module(&of_another, "")), Some("helper"));
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! How a heap is laid out: what an allocator tells the host.
 
 use super::{BackendKind, DeviceError, PlanError, Usage};
-use crate::{DevicePtr, HeapHandle, HeapParams};
+use crate::{DevicePtr, HeapHandle, HeapParams, LAYOUT_VERSION, header};
 use std::vec::Vec;
+
+/// The largest pool: what a 32-bit handle of 16-byte granules reaches, less the null handle.
+const MOST_BYTES: u64 = (u32::MAX as u64) * 16;
 
 /// A range of words that has one value in a fresh heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +28,61 @@ pub struct HeapPlan {
     pub fills: Vec<Fill>,
     /// Bytes that cannot be handed out in any state of the heap, the header included.
     pub metadata_bytes: u64,
+}
+
+impl HeapPlan {
+    /// The layout of a heap of `bytes` bytes (a multiple of 16) on a device of this backend, if there can be one.
+    ///
+    /// # Errors
+    /// [`PlanError`].
+    pub fn of<A: HostAlloc>(
+        bytes: u64,
+        config: &A::Config,
+        backend: BackendKind,
+    ) -> Result<Self, PlanError> {
+        if bytes > MOST_BYTES {
+            return Err(PlanError::TooLarge {
+                bytes,
+                most: MOST_BYTES,
+            });
+        }
+        let least = header::HEADER_WORDS as u64 * 4 + 16;
+        if bytes < least {
+            return Err(PlanError::TooSmall {
+                allocator: A::NAME,
+                bytes,
+                least,
+            });
+        }
+        if let Some(needs) = A::ONLY_ON.filter(|&needs| needs != backend) {
+            return Err(PlanError::OnlyOn {
+                allocator: A::NAME,
+                needs,
+                found: backend,
+            });
+        }
+        A::plan(bytes, config)
+    }
+
+    /// All ranges that have a value in a fresh heap, the header among them, in the order in which they are to be set. The
+    /// heap is one when [`head`](Self::head) stands at its beginning, last of all.
+    pub fn ranges(&self) -> impl Iterator<Item = Fill> {
+        let header = Fill {
+            word: 0,
+            words: header::HEADER_WORDS as u64,
+            value: 0,
+        };
+        std::iter::once(header).chain(self.fills.iter().copied())
+    }
+
+    /// The first words of a heap of `A`.
+    pub fn head<A: HostAlloc>() -> [u32; 4] {
+        let mut head = [0; 4];
+        head[header::WORD_MAGIC] = header::MAGIC;
+        head[header::WORD_VERSION] = LAYOUT_VERSION;
+        head[header::WORD_KIND] = A::KIND;
+        head
+    }
 }
 
 /// Reads words of a heap from the host.

@@ -4,8 +4,7 @@ use super::generation::Generation;
 use super::order::{Access, Demand};
 use super::vec::{bytes_of, bytes_of_mut};
 use super::{
-    Arg, Device, DeviceError, HeapArg, HeapPlan, HeapReader, HostAlloc, PlanError, PoolStats,
-    RawBuffer,
+    Arg, Device, DeviceError, HeapArg, HeapPlan, HeapReader, HostAlloc, PoolStats, RawBuffer,
 };
 use crate::{AllocError, DevicePtr, HeapParams, LAYOUT_VERSION, header};
 use core::alloc::Layout;
@@ -13,9 +12,6 @@ use core::any::Any;
 use core::marker::PhantomData;
 use std::fmt;
 use std::format;
-
-/// The largest pool: what a 32-bit handle of 16-byte granules reaches, less the null handle.
-const MOST_BYTES: u64 = (u32::MAX as u64) * 16;
 
 /// A heap on a device, managed by the allocator `A`.
 ///
@@ -79,32 +75,8 @@ impl<A: HostAlloc> Pool<A> {
     /// As [`Device::reserve`].
     pub fn new(device: &Device, bytes: u64, config: &A::Config) -> Result<Self, DeviceError> {
         let bytes = bytes & !15;
-        if bytes > MOST_BYTES {
-            return Err(PlanError::TooLarge {
-                bytes,
-                most: MOST_BYTES,
-            }
-            .into());
-        }
-        let least = header::HEADER_WORDS as u64 * 4 + 16;
-        if bytes < least {
-            return Err(PlanError::TooSmall {
-                allocator: A::NAME,
-                bytes,
-                least,
-            }
-            .into());
-        }
         let info = device.info();
-        if let Some(needs) = A::ONLY_ON.filter(|&needs| needs != info.backend) {
-            return Err(PlanError::OnlyOn {
-                allocator: A::NAME,
-                needs,
-                found: info.backend,
-            }
-            .into());
-        }
-        let plan = A::plan(bytes, config)?;
+        let plan = HeapPlan::of::<A>(bytes, config, info.backend)?;
         if info.memory_bytes != 0 && bytes > info.memory_bytes {
             return Err(DeviceError::OutOfMemory {
                 device: info.name.clone(),
@@ -153,15 +125,10 @@ impl<A: HostAlloc> Pool<A> {
     /// Lays the heap out. Nobody else has its memory.
     fn format(&self) -> Result<(), DeviceError> {
         let (id, backend) = (self.raw.buffer.id(), self.raw.device.backend());
-        backend.fill(id, 0, header::HEADER_WORDS as u64, 0)?;
-        for fill in &self.plan.fills {
-            backend.fill(id, fill.word * 4, fill.words, fill.value)?;
+        for range in self.plan.ranges() {
+            backend.fill(id, range.word * 4, range.words, range.value)?;
         }
-        let mut head = [0u32; 4];
-        head[header::WORD_MAGIC] = header::MAGIC;
-        head[header::WORD_VERSION] = LAYOUT_VERSION;
-        head[header::WORD_KIND] = A::KIND;
-        backend.write(id, 0, bytes_of(&head))
+        backend.write(id, 0, bytes_of(&HeapPlan::head::<A>()))
     }
 
     /// Size of the pool in bytes, metadata included.

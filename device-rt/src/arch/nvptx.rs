@@ -7,6 +7,8 @@
 
 #[cfg(warpheap_alloc)]
 mod module;
+#[cfg(feature = "raw")]
+mod own_lane;
 mod words;
 
 #[cfg(warpheap_alloc)]
@@ -43,7 +45,7 @@ unsafe extern "C" {
     fn nvvm_nctaid() -> i32;
 }
 
-#[cfg(not(warpheap_alloc))]
+#[cfg(not(any(warpheap_alloc, feature = "raw")))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
     // SAFETY: ends the kernel with an error that the host sees.
@@ -102,7 +104,11 @@ pub const MASKS_COST: bool = true;
 #[inline(always)]
 pub fn active() -> LaneMask {
     // SAFETY: no preconditions.
-    mask_of(unsafe { nvvm_activemask() })
+    let lanes = unsafe { nvvm_activemask() };
+    // There the builder does not see the code.
+    #[cfg(feature = "raw")]
+    let lanes = own_lane::with(lanes);
+    mask_of(lanes)
 }
 
 /// Those lanes of `mask` whose `vote` is true.

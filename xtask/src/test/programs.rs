@@ -26,8 +26,14 @@ const EXPLORED: [&str; 10] = [
     "string",
 ];
 
-/// The projects that are outside the workspace: a user's, the litmus tests, and the idioms under loom.
-pub(super) const OUTSIDE: [&str; 3] = ["tests/outside", "tests/litmus", "tests/idioms"];
+/// The projects that are outside the workspace: a user's, the litmus tests, the idioms under loom, and kernels that plain cargo
+/// compiles.
+pub(super) const OUTSIDE: [&str; 4] = [
+    "tests/outside",
+    "tests/litmus",
+    "tests/idioms",
+    "examples/raw",
+];
 
 /// The workspace's test programs by name; several may have the same.
 pub(super) struct Programs {

@@ -1,0 +1,15 @@
+//! The host half: what a heap is made of, and what PTX of this crate is made faster by. It knows of no library that drives a
+//! device, and needs none.
+
+mod layout;
+pub mod ptx;
+mod usage;
+
+pub use layout::{Layout, LayoutError, Range};
+pub use usage::UsageError;
+pub use warpheap_api::host::{HostAlloc, PlanError, Usage};
+/// The settings of allocators: their `Config`.
+pub use warpheap_rt::host::{
+    DirectOutputConfig, GallatinConfig, ListsConfig, OuroborosConfig, RandomWalkConfig,
+    RandomWalkMallocConfig, ScatterConfig, WarpHeapConfig,
+};
