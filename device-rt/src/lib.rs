@@ -55,9 +55,9 @@ pub mod device {
     pub use crate::alloc::*;
     pub use crate::arch::AtomicWord;
     pub use crate::container::{
-        Before, HeapChunkQueue, HeapHashMap, HeapHashSet, HeapList, HeapMultiMap, HeapQueue,
-        HeapSharedVec, HeapString, HeapVec, ListCursor, MapCursor, MultiMapCursor, QueueError,
-        SetCursor,
+        Before, HeapBox, HeapChunkQueue, HeapHashMap, HeapHashSet, HeapList, HeapMultiMap,
+        HeapQueue, HeapSharedVec, HeapString, HeapVec, ListCursor, MapCursor, MultiMapCursor,
+        QueueError, SetCursor,
     };
     #[cfg(feature = "allocator-api2")]
     pub use crate::global::AddressedAlloc;

@@ -1,11 +1,12 @@
 //! Handles of one word as data.
 
-/// `HeapData` for a generic handle that is one word: its field, and the function that makes it from one.
+/// `HeapData` for a generic handle that is one word: what it asks of its type, its field, and the function that makes it
+/// from one.
 macro_rules! word_handle {
-    ($handle:ident, $field:ident, $from:ident) => {
+    ($handle:ident: $($bound:ident)+, $field:ident, $from:ident) => {
         // SAFETY: one word, transparent, every bit pattern allowed (methods promise nothing for handles that were not
         // made by this type).
-        unsafe impl<T: HeapData + Copy> HeapData for $handle<T> {
+        unsafe impl<T: $($bound +)+> HeapData for $handle<T> {
             const WORDS: u32 = 1;
             const OF_HEAP: bool = true;
             #[inline(always)]

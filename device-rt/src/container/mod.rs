@@ -2,6 +2,7 @@
 //! allocate or touch heap memory.
 
 mod block;
+mod boxed;
 pub(crate) mod chunk_queue;
 mod handle;
 pub(crate) mod list;
@@ -15,6 +16,7 @@ mod string;
 mod vec;
 
 pub(crate) use block::word_of;
+pub use boxed::HeapBox;
 pub use chunk_queue::HeapChunkQueue;
 pub use list::{HeapList, ListCursor};
 pub use map::{Before, HeapHashMap, MapCursor};

@@ -77,7 +77,7 @@ pub struct HeapQueue<T> {
     elements: PhantomData<fn() -> T>,
 }
 
-word_handle!(HeapQueue, control, from_word);
+word_handle!(HeapQueue: HeapData Copy, control, from_word);
 
 /// What a lane's round came to.
 #[derive(Clone, Copy)]

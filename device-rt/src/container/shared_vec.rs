@@ -40,7 +40,7 @@ pub struct HeapSharedVec<T> {
     elements: PhantomData<fn() -> T>,
 }
 
-word_handle!(HeapSharedVec, control, from_word);
+word_handle!(HeapSharedVec: HeapData Copy, control, from_word);
 
 /// Where an element lies: its segment and its index there.
 #[derive(Clone, Copy)]

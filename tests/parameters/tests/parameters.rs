@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use warpheap_api::host::{Cause, DeviceError, DeviceVec, LaunchConfig, Pool};
 use warpheap_api::{AllocError, HeapData};
 use warpheap_container_tests::{Site, assert_empty};
-use warpheap_parameter_kernels::{Kernels, Trouble, load};
+use warpheap_parameter_kernels::{Kernels, Nested, Trouble, load};
 use warpheap_rt::alloc::{Bump, RandomWalkMalloc};
 use warpheap_rt::container::HeapVec;
 use warpheap_rt::host::container::{free_vectors, read_vectors};
@@ -277,6 +277,39 @@ fn other_heaps(site: &Site) {
     drop(other);
 }
 
+/// A box with a list, over several launches.
+fn boxes(site: &Site) {
+    let world = World::new(site);
+    let (mut kept, mut sums) = (world.zeroed::<Nested>(50), world.zeroed(50));
+    let run = |kept: &mut DeviceVec<Nested>, sums: &mut DeviceVec<u32>, empty| {
+        let boxes = world
+            .kernels
+            .boxes(&world.pool, config(50), kept, sums, empty);
+        boxes.expect("boxes");
+    };
+    for _ in 0..6 {
+        run(&mut kept, &mut sums, false);
+    }
+    run(&mut kept, &mut sums, true);
+    let expected: Vec<u32> = (0..50).map(|i| 6 * i).collect();
+    assert_eq!(sums.to_vec().unwrap(), expected);
+    assert_empty(&world.pool);
+    // There are none left.
+    run(&mut kept, &mut sums, true);
+    assert_eq!(sums.to_vec().unwrap(), expected);
+}
+
+/// Words that all lanes change.
+fn together(site: &Site) {
+    let world = World::new(site);
+    let words = world.vec(&[5000, 1000, 1, u32::MAX, 0, 0]);
+    world.kernels.together(config(80), &words).expect("changed");
+    let words = words.to_vec().unwrap();
+    assert_eq!(words[..4], [5000 - sum(0, 80), 3, 82, 0]);
+    // Each number was left there once, and taken out once but for the last.
+    assert_eq!(words[4] + words[5], sum(1, 80));
+}
+
 /// Values that are no whole words.
 fn scalars(site: &Site) {
     let world = World::new(site);
@@ -313,6 +346,8 @@ fn all(site: &Site) {
     scatter(site);
     several_heaps(site);
     other_heaps(site);
+    boxes(site);
+    together(site);
     scalars(site);
 }
 

@@ -146,7 +146,7 @@ impl WarpHeap {
                 let opening = self.opening(row, want, window);
                 if opening.place < geometry.places() {
                     // Teams that open the same chunk do not look at the same word of it.
-                    let word = (opening.rank * want.count) >> 5;
+                    let word = opening.rank.wrapping_mul(want.count) >> 5;
                     let word = word % (class.words() | (class.words() == 0) as u32);
                     let chunk = geometry.home(row.granules, opening.place);
                     let fresh = Best::NONE.or(row, self.glimpse(class, chunk, word), want.count);

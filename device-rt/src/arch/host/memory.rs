@@ -39,6 +39,8 @@ pub enum Change {
     Or,
     /// The larger one.
     Max,
+    /// The smaller one.
+    Min,
     /// The new one.
     Exchange,
 }
@@ -53,6 +55,7 @@ impl Change {
             Change::And => old & value,
             Change::Or => old | value,
             Change::Max => old.max(value),
+            Change::Min => old.min(value),
             Change::Exchange => value,
         }
     }

@@ -37,6 +37,7 @@ unsafe fn atomic(word: *mut u32, access: Access, site: Site) -> u32 {
             Change::And => word.fetch_and(value, Ordering::Relaxed),
             Change::Or => word.fetch_or(value, Ordering::Relaxed),
             Change::Max => word.fetch_max(value, Ordering::Relaxed),
+            Change::Min => word.fetch_min(value, Ordering::Relaxed),
             Change::Exchange => word.swap(value, Ordering::Relaxed),
         },
         Access::ReleaseSub(value) => word.fetch_sub(value, Ordering::Release),
@@ -304,6 +305,30 @@ impl AtomicWord {
     #[track_caller]
     pub fn fetch_max(&self, value: u32) -> u32 {
         self.atomic(Access::Change(Change::Max, value))
+    }
+    /// Atomic subtraction (wrapping), relaxed; returns the old value.
+    #[inline(always)]
+    #[track_caller]
+    pub fn fetch_sub(&self, value: u32) -> u32 {
+        self.atomic(Access::Change(Change::Sub, value))
+    }
+    /// Atomic bitwise and, relaxed; returns the old value.
+    #[inline(always)]
+    #[track_caller]
+    pub fn fetch_and(&self, value: u32) -> u32 {
+        self.atomic(Access::Change(Change::And, value))
+    }
+    /// Atomic minimum, relaxed; returns the old value.
+    #[inline(always)]
+    #[track_caller]
+    pub fn fetch_min(&self, value: u32) -> u32 {
+        self.atomic(Access::Change(Change::Min, value))
+    }
+    /// Atomic exchange, relaxed; returns the old value.
+    #[inline(always)]
+    #[track_caller]
+    pub fn exchange(&self, value: u32) -> u32 {
+        self.atomic(Access::Change(Change::Exchange, value))
     }
     /// Atomic compare-and-swap, relaxed; returns the old value.
     #[inline(always)]

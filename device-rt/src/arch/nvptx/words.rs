@@ -259,6 +259,26 @@ impl AtomicWord {
     pub fn fetch_max(&self, value: u32) -> u32 {
         atomic_rmw!("max.u32", self.0.as_ptr(), value)
     }
+    /// Atomic subtraction (wrapping), relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_sub(&self, value: u32) -> u32 {
+        atomic_rmw!("add.u32", self.0.as_ptr(), value.wrapping_neg())
+    }
+    /// Atomic bitwise and, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_and(&self, value: u32) -> u32 {
+        atomic_rmw!("and.b32", self.0.as_ptr(), value)
+    }
+    /// Atomic minimum, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_min(&self, value: u32) -> u32 {
+        atomic_rmw!("min.u32", self.0.as_ptr(), value)
+    }
+    /// Atomic exchange, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn exchange(&self, value: u32) -> u32 {
+        atomic_rmw!("exch.b32", self.0.as_ptr(), value)
+    }
     /// Atomic compare-and-swap, relaxed; returns the old value.
     #[inline(always)]
     pub fn compare_exchange(&self, current: u32, new: u32) -> u32 {

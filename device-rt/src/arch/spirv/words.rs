@@ -245,6 +245,26 @@ impl AtomicWord {
     pub fn fetch_max(&self, value: u32) -> u32 {
         atomic!("OpAtomicUMax", self.pointer(), value)
     }
+    /// Atomic subtraction (wrapping), relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_sub(&self, value: u32) -> u32 {
+        atomic!("OpAtomicISub", self.pointer(), value)
+    }
+    /// Atomic bitwise and, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_and(&self, value: u32) -> u32 {
+        atomic!("OpAtomicAnd", self.pointer(), value)
+    }
+    /// Atomic minimum, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn fetch_min(&self, value: u32) -> u32 {
+        atomic!("OpAtomicUMin", self.pointer(), value)
+    }
+    /// Atomic exchange, relaxed; returns the old value.
+    #[inline(always)]
+    pub fn exchange(&self, value: u32) -> u32 {
+        atomic!("OpAtomicExchange", self.pointer(), value)
+    }
     /// Atomic compare-and-swap, relaxed; returns the old value.
     #[inline(always)]
     pub fn compare_exchange(&self, current: u32, new: u32) -> u32 {

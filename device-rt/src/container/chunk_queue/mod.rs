@@ -52,7 +52,7 @@ pub struct HeapChunkQueue<T> {
     elements: PhantomData<fn() -> T>,
 }
 
-word_handle!(HeapChunkQueue, control, from_word);
+word_handle!(HeapChunkQueue: HeapData Copy, control, from_word);
 
 impl<T: HeapData + Copy> HeapChunkQueue<T> {
     /// A queue that has no memory.

@@ -126,6 +126,50 @@ pub fn add_up(heap: Heap<RandomWalkMalloc>, list: &mut HeapVec<u32>, sum: &mut u
     list.free(heap);
 }
 
+/// A box that lies in a box: `kept` has a box with a list.
+pub type Nested = HeapBox<HeapVec<u32>>;
+
+/// Each lane fills the list in its box, which it makes if there is none; or takes all of it apart, and says what was in it.
+///
+/// # Errors
+/// As `HeapVec::push`; then the box has what was pushed before.
+#[kernel(allocators = [RandomWalkMalloc])]
+pub fn boxes<A: DeviceAlloc>(
+    heap: Heap<A>,
+    kept: &mut Nested,
+    sum: &mut u32,
+    empty: bool,
+) -> Result<(), AllocError> {
+    if empty {
+        let kept = core::mem::take(kept);
+        let mut list = kept.into_inner_or(heap, HeapVec::new());
+        for k in 0..list.len() {
+            *sum += list.get_or(heap, k, 0);
+        }
+        list.free(heap);
+        return Ok(());
+    }
+    if kept.is_none() {
+        *kept = HeapBox::new(heap, HeapVec::new())?;
+    }
+    let i = thread::index();
+    kept.with_mut(heap, Ok(()), |list| list.push(heap, i))
+}
+
+/// Lanes change words together: a sum that goes down, the least and the greatest of their numbers, bits that go, and a
+/// word that each leaves its number in and adds what it finds there.
+#[kernel]
+pub fn together(words: &[AtomicWord]) {
+    let i = thread::index();
+    if words.len() >= 6 {
+        words[0].fetch_sub(i);
+        words[1].fetch_min(i + 3);
+        words[2].fetch_max(i + 3);
+        words[3].fetch_and(!(1 << (i % 32)));
+        words[5].fetch_add(words[4].exchange(i + 1));
+    }
+}
+
 /// Writes down what it was given.
 #[kernel]
 #[allow(clippy::too_many_arguments)]
