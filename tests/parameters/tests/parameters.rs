@@ -313,29 +313,12 @@ fn together(site: &Site) {
 /// Values that are no whole words.
 fn scalars(site: &Site) {
     let world = World::new(site);
-    let mut out = world.zeroed(7);
-    let launch = world.kernels.scalars(
-        config(7),
-        &mut out,
-        true,
-        false,
-        200,
-        60_000,
-        -3,
-        -300,
-        70_000,
-        -0.5,
-    );
+    let mut out = world.zeroed(5);
+    let launch = world
+        .kernels
+        .scalars(config(5), &mut out, true, false, [-3, 40], 70_000, -0.5);
     launch.expect("scalars");
-    let expected = [
-        1,
-        200,
-        60_000,
-        -3i32 as u32,
-        -300i32 as u32,
-        70_000,
-        (-0.5f32).to_bits(),
-    ];
+    let expected = [1, -3i32 as u32, 40, 70_000, (-0.5f32).to_bits()];
     assert_eq!(out.to_vec().unwrap(), expected);
 }
 

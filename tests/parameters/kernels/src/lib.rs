@@ -172,26 +172,13 @@ pub fn together(words: &[AtomicWord]) {
 
 /// Writes down what it was given.
 #[kernel]
-#[allow(clippy::too_many_arguments)]
-pub fn scalars(
-    mut out: PerLane<u32>,
-    yes: bool,
-    no: bool,
-    byte: u8,
-    short: u16,
-    below: i8,
-    far_below: i16,
-    size: usize,
-    real: f32,
-) {
+pub fn scalars(mut out: PerLane<u32>, yes: bool, no: bool, pair: [i32; 2], size: usize, real: f32) {
     if let Some(i) = out.lane_index() {
         out[i] = match i.get() {
             0 => yes as u32 + 2 * no as u32,
-            1 => byte as u32,
-            2 => short as u32,
-            3 => below as i32 as u32,
-            4 => far_below as i32 as u32,
-            5 => size as u32,
+            1 => pair[0] as u32,
+            2 => pair[1] as u32,
+            3 => size as u32,
             _ => real.to_bits(),
         };
     }
