@@ -28,7 +28,7 @@ pub fn graph_insert<A: DeviceAlloc>(
     let i = thread::index() as usize;
     if i < segments.len() {
         let segment = segments[i];
-        // SAFETY: the lane has it alone, and puts it back below.
+        // SAFETY: no other lane has this vertex, and it is put back below. In the buffer each push would go through memory.
         let mut vertex = unsafe { core::ptr::read(&vertices[segment.vertex as usize]) };
         let mut result = Ok(());
         for edge in segment.begin..segment.end {
@@ -97,8 +97,7 @@ pub fn graph_rank<A: DeviceAlloc>(
 ) {
     let v = thread::index() as usize;
     if v < rank.len() {
-        // SAFETY: this copy is only looked at.
-        let vertex = unsafe { core::ptr::read(&vertices[v]) };
+        let vertex = &vertices[v];
         let mut sum = 0.0;
         for i in 0..vertex.len() {
             sum += share[vertex.get_or(heap, i, 0) as usize];
@@ -118,8 +117,7 @@ pub fn graph_collect<A: DeviceAlloc>(
 ) {
     let v = thread::index() as usize;
     if v < vertices.len() {
-        // SAFETY: this copy is only looked at.
-        let vertex = unsafe { core::ptr::read(&vertices[v]) };
+        let vertex = &vertices[v];
         let begin = offsets[v];
         let room = offsets[v + 1] - begin;
         let len = if vertex.len() < room {
@@ -134,13 +132,7 @@ pub fn graph_collect<A: DeviceAlloc>(
 }
 
 /// Frees the vectors of all vertices and leaves them empty.
-#[kernel(allocators = Counted<all>, unsafe(slices))]
-pub fn graph_free<A: DeviceAlloc>(heap: Heap<A>, vertices: &mut [HeapVec<u32>]) {
-    let v = thread::index() as usize;
-    if v < vertices.len() {
-        // SAFETY: the lane has it alone, and puts it back below.
-        let mut vertex = unsafe { core::ptr::read(&vertices[v]) };
-        vertex.free(heap);
-        vertices[v] = vertex;
-    }
+#[kernel(allocators = Counted<all>)]
+pub fn graph_free<A: DeviceAlloc>(heap: Heap<A>, vertex: &mut HeapVec<u32>) {
+    vertex.free(heap);
 }
