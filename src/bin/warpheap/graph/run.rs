@@ -55,7 +55,7 @@ where
     let reference = context.reference;
     let pool = context.device.reserve::<A>(bytes).map_err(Failed::NoPool)?;
     let count = reference.list.vertices;
-    let vertices = DeviceVec::<HeapVec<u32>>::zeroed(context.device, count as usize)?;
+    let mut vertices = DeviceVec::<HeapVec<u32>>::zeroed(context.device, count as usize)?;
     let mut phases = Phases::default();
 
     let batches = insert(context, &pool, &vertices, &mut phases)?;
