@@ -101,38 +101,28 @@ warpheap_rt::__on_vulkan! {
 ///
 /// # Errors
 /// As `HeapVec::push`.
-#[kernel(allocators = all, unsafe(slices))]
+#[kernel(allocators = all)]
 pub fn push_in_branches<A: DeviceAlloc>(
     heap: Heap<A>,
-    vectors: &mut [HeapVec<u32>],
+    vector: &mut HeapVec<u32>,
     most: u32,
     seed: u32,
 ) -> Result<(), AllocError> {
     let lane = thread::index();
-    let mut result = Ok(());
-    if (lane as usize) < vectors.len() {
-        // SAFETY: the lane has it alone, and puts it back below.
-        let mut vector = unsafe { core::ptr::read(&vectors[lane as usize]) };
-        let length = length(seed, lane, most);
-        result = push_some_way(heap, &mut vector, lane, length);
-        vectors[lane as usize] = vector;
-    }
-    result
+    push_some_way(heap, vector, lane, length(seed, lane, most))
 }
 
 /// After [`push_in_branches`]: each lane checks its vector and frees it.
-#[kernel(allocators = all, unsafe(slices))]
+#[kernel(allocators = all)]
 pub fn free_in_branches<A: DeviceAlloc>(
     heap: Heap<A>,
-    vectors: &mut [HeapVec<u32>],
+    vector: &mut HeapVec<u32>,
     wrong: &[AtomicWord],
     most: u32,
     seed: u32,
 ) {
     let lane = thread::index();
-    if (lane as usize) < vectors.len() && wrong.len() == WRONG {
-        // SAFETY: the lane has it alone, and puts it back below.
-        let mut vector = unsafe { core::ptr::read(&vectors[lane as usize]) };
+    if wrong.len() == WRONG {
         if vector.len() != length(seed, lane, most) {
             wrong[LENGTHS].fetch_add(1);
         }
@@ -147,7 +137,6 @@ pub fn free_in_branches<A: DeviceAlloc>(
             wrong[DAMAGED].fetch_add(damaged);
         }
         vector.free(heap);
-        vectors[lane as usize] = vector;
     }
 }
 

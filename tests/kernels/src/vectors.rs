@@ -52,40 +52,35 @@ pub struct VecOutcome {
 #[kernel(allocators = all, unsafe(slices))]
 pub fn use_vectors<A: DeviceAlloc>(
     heap: Heap<A>,
-    vectors: &mut [HeapVec<u32>],
+    vector: &mut HeapVec<u32>,
     ops: &[VecOp],
     starts: &[u32],
     outcomes: &mut [VecOutcome],
 ) {
     let lane = thread::index() as usize;
-    if lane < vectors.len() {
-        // SAFETY: the lane has it alone, and puts it back below.
-        let mut vector = unsafe { core::ptr::read(&vectors[lane]) };
-        let i = starts[lane] as usize;
-        if i < starts[lane + 1] as usize {
-            let op = ops[i];
-            let mut result = Ok(());
-            let mut value = 0;
-            if op.kind == PUSH {
-                result = vector.push(heap, op.value);
-            } else if op.kind == POP {
-                value = match vector.pop(heap) {
-                    Some(value) => value,
-                    None => NONE,
-                };
-            } else if op.kind == GET {
-                value = match vector.get(heap, op.index) {
-                    Some(value) => value,
-                    None => NONE,
-                };
-            } else if op.kind == SET {
-                value = vector.set(heap, op.index, op.value) as u32;
-            } else if op.kind == TRUNCATE {
-                vector.truncate(op.index);
-            }
-            outcomes[i] = outcome(result, value, &vector);
+    let i = starts[lane] as usize;
+    if i < starts[lane + 1] as usize {
+        let op = ops[i];
+        let mut result = Ok(());
+        let mut value = 0;
+        if op.kind == PUSH {
+            result = vector.push(heap, op.value);
+        } else if op.kind == POP {
+            value = match vector.pop(heap) {
+                Some(value) => value,
+                None => NONE,
+            };
+        } else if op.kind == GET {
+            value = match vector.get(heap, op.index) {
+                Some(value) => value,
+                None => NONE,
+            };
+        } else if op.kind == SET {
+            value = vector.set(heap, op.index, op.value) as u32;
+        } else if op.kind == TRUNCATE {
+            vector.truncate(op.index);
         }
-        vectors[lane] = vector;
+        outcomes[i] = outcome(result, value, vector);
     }
 }
 
@@ -93,27 +88,22 @@ pub fn use_vectors<A: DeviceAlloc>(
 #[kernel(allocators = all, unsafe(slices))]
 pub fn size_vectors<A: DeviceAlloc>(
     heap: Heap<A>,
-    vectors: &mut [HeapVec<u32>],
+    vector: &mut HeapVec<u32>,
     ops: &[VecOp],
     starts: &[u32],
     outcomes: &mut [VecOutcome],
 ) {
     let lane = thread::index() as usize;
-    if lane < vectors.len() {
-        // SAFETY: the lane has it alone, and puts it back below.
-        let mut vector = unsafe { core::ptr::read(&vectors[lane]) };
-        let i = starts[lane] as usize;
-        if i < starts[lane + 1] as usize {
-            let op = ops[i];
-            let mut result = Ok(());
-            if op.kind == RESERVE {
-                result = vector.reserve(heap, op.value);
-            } else if op.kind == FREE {
-                vector.free(heap);
-            }
-            outcomes[i] = outcome(result, 0, &vector);
+    let i = starts[lane] as usize;
+    if i < starts[lane + 1] as usize {
+        let op = ops[i];
+        let mut result = Ok(());
+        if op.kind == RESERVE {
+            result = vector.reserve(heap, op.value);
+        } else if op.kind == FREE {
+            vector.free(heap);
         }
-        vectors[lane] = vector;
+        outcomes[i] = outcome(result, 0, vector);
     }
 }
 
@@ -139,51 +129,26 @@ fn outcome(result: Result<(), AllocError>, value: u32, vector: &HeapVec<u32>) ->
 #[kernel(allocators = all, unsafe(slices))]
 pub fn nest<A: DeviceAlloc>(
     heap: Heap<A>,
-    outers: &mut [HeapVec<HeapVec<u32>>],
+    outer: &mut HeapVec<HeapVec<u32>>,
     inners: &mut [HeapVec<u32>],
     first: u32,
 ) -> Result<(), AllocError> {
-    let lane = thread::index() as usize;
-    if lane < outers.len() {
-        let inner = first as usize + lane;
-        // SAFETY: the lane has it alone, and puts it back below.
-        let mut outer = unsafe { core::ptr::read(&outers[lane]) };
-        // SAFETY: this copy is only looked at.
-        let result = outer.push(heap, unsafe { core::ptr::read(&inners[inner]) });
-        outers[lane] = outer;
-        if result.is_ok() {
-            inners[inner] = HeapVec::new();
-        }
-        return result;
-    }
-    Ok(())
+    // Room first: what cannot be pushed would be lost.
+    outer.reserve(heap, 1)?;
+    let inner = &mut inners[(first + thread::index()) as usize];
+    outer.push(heap, core::mem::take(inner))
 }
 
 /// Adds up all elements of all vectors in `outers[i]`, in lane `i`, and frees all of them.
-#[kernel(allocators = all, unsafe(slices))]
-pub fn sum_nested<A: DeviceAlloc>(
-    heap: Heap<A>,
-    outers: &mut [HeapVec<HeapVec<u32>>],
-    sums: &mut [u32],
-) {
-    let lane = thread::index() as usize;
-    if lane < outers.len() {
-        // SAFETY: the lane has it alone, and puts it back below.
-        let mut outer = unsafe { core::ptr::read(&outers[lane]) };
-        let mut sum = 0u32;
-        for k in 0..outer.len() {
-            let mut inner: HeapVec<u32> = HeapVec::new();
-            if k < outer.len() {
-                // SAFETY: there is this element, and the outer vector is freed below without it.
-                inner = unsafe { heap.load_at(outer.as_ptr(), k) };
-            }
-            for j in 0..inner.len() {
-                sum = sum.wrapping_add(inner.get_or(heap, j, NONE));
-            }
-            inner.free(heap);
+#[kernel(allocators = all)]
+pub fn sum_nested<A: DeviceAlloc>(heap: Heap<A>, outer: &mut HeapVec<HeapVec<u32>>, sum: &mut u32) {
+    *sum = 0;
+    while !outer.is_empty() {
+        let mut inner = outer.pop_or(heap, HeapVec::new());
+        for j in 0..inner.len() {
+            *sum = sum.wrapping_add(inner.get_or(heap, j, NONE));
         }
-        outer.free(heap);
-        outers[lane] = outer;
-        sums[lane] = sum;
+        inner.free(heap);
     }
+    outer.free(heap);
 }

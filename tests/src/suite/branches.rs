@@ -67,15 +67,15 @@ pub fn vectors<A: Subject>(site: &Site) {
         let pool = device.reserve::<A>(bytes).expect("the heap is made");
         for seed in 0..2 {
             let vectors = DeviceVec::<HeapVec<u32>>::zeroed(device, lanes as usize);
-            let vectors = vectors.expect("vectors");
+            let mut vectors = vectors.expect("vectors");
             let wrong = DeviceVec::<u32>::zeroed(device, WRONG).expect("counts");
             let kernels = &site.kernels;
-            let pushed = kernels.push_in_branches(&pool, shape(lanes), &vectors, most, seed);
+            let pushed = kernels.push_in_branches(&pool, shape(lanes), &mut vectors, most, seed);
             if let Err(error) = pushed {
                 panic!("{} with {lanes} lanes: {error}", A::NAME);
             }
             kernels
-                .free_in_branches(&pool, shape(lanes), &vectors, &wrong, most, seed)
+                .free_in_branches(&pool, shape(lanes), &mut vectors, &wrong, most, seed)
                 .expect("nothing is allocated");
             assert_right::<A>(&wrong, lanes);
         }

@@ -148,9 +148,9 @@ pub fn same_memory_twice(site: &Site) {
         part.expect("it lies inside")
     };
     let one = LaunchConfig::for_num_elems(1);
-    let sum = |outers: &_, sums: &_| site.kernels.sum_nested(&pool, one, outers, sums);
+    let sum = |outers: &mut _, sums: &mut _| site.kernels.sum_nested(&pool, one, outers, sums);
     // 100 empty vectors take 1200 bytes, 85 of them 1020.
-    match sum(&outers(0, 100), &sums(1024, 100)) {
+    match sum(&mut outers(0, 100), &mut sums(1024, 100)) {
         Err(DeviceError::BadLaunch { kernel, why }) => {
             assert!(kernel.starts_with("sum_nested"), "{kernel}");
             assert!(
@@ -160,9 +160,9 @@ pub fn same_memory_twice(site: &Site) {
         }
         other => panic!("{other:?}"),
     }
-    sum(&outers(0, 85), &sums(1024, 85)).expect("they lie side by side");
+    sum(&mut outers(0, 85), &mut sums(1024, 85)).expect("they lie side by side");
     // An empty vector shares nothing.
-    sum(&outers(0, 0), &sums(0, 4)).expect("nothing is shared");
+    sum(&mut outers(0, 0), &mut sums(0, 4)).expect("nothing is shared");
 }
 
 /// Parts of vectors are copied from and to the host and on the device; what lies outside is refused.

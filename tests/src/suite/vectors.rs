@@ -80,9 +80,23 @@ impl<'s, A: Subject> Vectors<'s, A> {
         let ops = DeviceVec::from_slice(device, &ops).expect("actions");
         let starts = DeviceVec::from_slice(device, &starts).expect("starts");
         let result = if sizes {
-            kernels.size_vectors(&self.pool, config, &self.vectors, &ops, &starts, &outcomes)
+            kernels.size_vectors(
+                &self.pool,
+                config,
+                &mut self.vectors,
+                &ops,
+                &starts,
+                &outcomes,
+            )
         } else {
-            kernels.use_vectors(&self.pool, config, &self.vectors, &ops, &starts, &outcomes)
+            kernels.use_vectors(
+                &self.pool,
+                config,
+                &mut self.vectors,
+                &ops,
+                &starts,
+                &outcomes,
+            )
         };
         if let Err(error) = result {
             panic!("{} on {}: {error}", A::NAME, device.info().name);
@@ -241,17 +255,20 @@ pub fn nested<A: Subject>(site: &Site) {
         .map(|lane| inners(lane).flatten().sum())
         .collect();
     let pool = &vectors.pool;
-    let outers = DeviceVec::<HeapVec<HeapVec<u32>>>::zeroed(device, lanes).expect("vectors");
+    let mut outers = DeviceVec::<HeapVec<HeapVec<u32>>>::zeroed(device, lanes).expect("vectors");
     let config = LaunchConfig {
         grid_dim: 2,
         block_dim: 48,
     };
-    let found = DeviceVec::<u32>::zeroed(device, lanes).expect("sums");
+    let mut found = DeviceVec::<u32>::zeroed(device, lanes).expect("sums");
     let kernels = &site.kernels;
     let mut launches: Vec<_> = (0..each)
-        .map(|k| kernels.nest_launch(pool, config, &outers, &vectors.vectors, (k * lanes) as u32))
+        .map(|k| {
+            let first = (k * lanes) as u32;
+            kernels.nest_launch(pool, config, &mut outers, &vectors.vectors, first)
+        })
         .collect();
-    launches.push(kernels.sum_nested_launch(pool, config, &outers, &found));
+    launches.push(kernels.sum_nested_launch(pool, config, &mut outers, &mut found));
     for launch in launches {
         if let Err(error) = launch.run() {
             panic!("{} on {}: {error}", A::NAME, device.info().name);
@@ -273,14 +290,17 @@ pub fn kernel_runs_out<A: Subject>(site: &Site) {
     let lanes = 64;
     // Of 12 bytes each: twice as many as there is room for.
     let most = (usable(&pool) / 6) as usize / lanes;
-    let outers = DeviceVec::<HeapVec<HeapVec<u32>>>::zeroed(device, lanes).expect("vectors");
+    let mut outers = DeviceVec::<HeapVec<HeapVec<u32>>>::zeroed(device, lanes).expect("vectors");
     let inners = DeviceVec::<HeapVec<u32>>::zeroed(device, lanes).expect("vectors");
     let shape = LaunchConfig {
         grid_dim: 2,
         block_dim: 48,
     };
-    let nest = |_| site.kernels.nest(&pool, shape, &outers, &inners, 0).err();
-    match (0..most).find_map(nest) {
+    let mut nest = |_| {
+        let nested = site.kernels.nest(&pool, shape, &mut outers, &inners, 0);
+        nested.err()
+    };
+    match (0..most).find_map(&mut nest) {
         Some(DeviceError::Kernel(failure)) => {
             let [exhausted, contended, unsupported] = failure.by_cause;
             assert_eq!((exhausted + contended, unsupported), (failure.lanes, 0));
@@ -292,9 +312,9 @@ pub fn kernel_runs_out<A: Subject>(site: &Site) {
         }
         other => panic!("{}: {other:?} for {most} vectors each", A::NAME),
     }
-    let sums = DeviceVec::from_slice(device, &vec![1u32; lanes]).expect("sums");
+    let mut sums = DeviceVec::from_slice(device, &vec![1u32; lanes]).expect("sums");
     site.kernels
-        .sum_nested(&pool, shape, &outers, &sums)
+        .sum_nested(&pool, shape, &mut outers, &mut sums)
         .expect("nothing is allocated");
     let sums = sums.to_vec().expect("sums");
     assert_eq!(sums, vec![0; lanes], "empty vectors, all of them");

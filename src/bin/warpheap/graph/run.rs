@@ -74,9 +74,7 @@ where
 
     let started = Instant::now();
     let shape = LaunchConfig::for_num_elems(count);
-    let report = context
-        .kernels
-        .graph_free(&pool, shape, &mut vertices)?;
+    let report = context.kernels.graph_free(&pool, shape, &mut vertices)?;
     phases.free += started.elapsed();
     phases.free_device += report.device_time;
     let freed = pool.stats()?;
