@@ -32,7 +32,8 @@ pub fn coherence<A: DeviceAlloc>(
     if lane == NOBODY {
         stress::make(tally, scratch, plan.crew);
     } else {
-        let memory = heap.words();
+        // SAFETY: the words of blocks that the host gave for this test.
+        let memory = unsafe { heap.words() };
         let read = plan.other(lane, plan.crew.lanes());
         let (mut same, mut forward, mut backward) = (0, 0, 0);
         let mut step = 0;

@@ -34,7 +34,8 @@ pub fn message_passing<A: DeviceAlloc>(
     if lane == NOBODY {
         stress::make(tally, scratch, plan.crew);
     } else {
-        let memory = heap.words();
+        // SAFETY: the words of blocks that the host gave for this test.
+        let memory = unsafe { heap.words() };
         let lanes = plan.crew.lanes();
         let read = plan.other(lane, lanes);
         let (x, y) = (plan.x(lane), plan.y(lane, lanes));

@@ -67,7 +67,8 @@ pub fn circulate<A: DeviceAlloc>(
     if lane == NOBODY {
         stress::make(tally, scratch, plan.crew);
     } else {
-        let memory = heap.words();
+        // SAFETY: the words of blocks that the host gave for this test.
+        let memory = unsafe { heap.words() };
         let (mut blocks, mut failed, mut again) = (0, 0, 0);
         let (mut from_lane, mut from_block, mut rewritten) = (0, 0, 0);
         let mut kept = NONE;

@@ -129,17 +129,17 @@ fn hang<A: DeviceAlloc>(
 ///
 /// # Errors
 /// As `malloc`: a message that has no room is lost.
-#[kernel(allocators = all, unsafe(slices))]
+#[kernel(allocators = all)]
 pub fn receive<A: DeviceAlloc>(
     heap: Heap<A>,
     step: u32,
     lists: &[AtomicWord],
-    inboxes: &mut [HeapVec<u32>],
-    sums: &mut [u32],
+    inbox: &mut HeapVec<u32>,
+    sum: &mut u32,
 ) -> Result<(), AllocError> {
     let i = thread::index() as usize;
     let mut result = Ok(());
-    if (i < lists.len()) & (i < inboxes.len()) & (i < sums.len()) {
+    if i < lists.len() {
         let mut next = lists[i].load();
         lists[i].store(LAST);
         let mut tries = 0;
@@ -147,7 +147,7 @@ pub fn receive<A: DeviceAlloc>(
             let block: DevicePtr<Message> = DevicePtr::from_granule(next);
             // SAFETY: who sends hangs only live messages into a list, in a launch before this one.
             let message = unsafe { heap.load(block) };
-            match append(heap, inboxes, i, message.value) {
+            match append(heap, inbox, message.value) {
                 Err(AllocError::Contended) if tries < TRIES => tries += 1,
                 appended => {
                     result = if appended.is_err() { appended } else { result };
@@ -157,20 +157,18 @@ pub fn receive<A: DeviceAlloc>(
                 }
             }
         }
-        let mut inbox = inboxes[i];
-        let (mut kept, mut sum) = (0, 0u32);
+        let mut kept = 0;
+        *sum = 0;
         for k in 0..inbox.len() {
             let value = inbox.get_or(heap, k, 0);
             if !done(value, step) {
                 inbox.set(heap, kept, value);
-                sum = sum.wrapping_add(mix(value));
+                *sum = sum.wrapping_add(mix(value));
                 kept += 1;
             }
         }
         inbox.truncate(kept);
-        inboxes[i] = inbox;
-        shrink(heap, inboxes, i);
-        sums[i] = sum;
+        shrink(heap, inbox);
     }
     result
 }
@@ -179,47 +177,34 @@ pub fn receive<A: DeviceAlloc>(
 #[inline(never)]
 fn append<A: DeviceAlloc>(
     heap: Heap<A>,
-    inboxes: &mut [HeapVec<u32>],
-    i: usize,
+    inbox: &mut HeapVec<u32>,
     value: u32,
 ) -> Result<(), AllocError> {
-    let mut inbox = inboxes[i];
-    let pushed = inbox.push(heap, value);
-    inboxes[i] = inbox;
-    pushed
+    inbox.push(heap, value)
 }
 
 /// Moves an inbox into a smaller vector, if three quarters of it are empty and there is memory for another.
 #[inline(never)]
-fn shrink<A: DeviceAlloc>(heap: Heap<A>, inboxes: &mut [HeapVec<u32>], i: usize) {
-    let mut old = inboxes[i];
-    let len = old.len();
-    if (len * 4 <= old.capacity()) & (old.capacity() > LEAST) {
-        inboxes[i] = HeapVec::new();
+fn shrink<A: DeviceAlloc>(heap: Heap<A>, inbox: &mut HeapVec<u32>) {
+    let len = inbox.len();
+    if (len * 4 <= inbox.capacity()) & (inbox.capacity() > LEAST) {
+        let mut smaller = HeapVec::new();
         let mut moved = true;
         let mut k = 0;
         while moved & (k < len) {
-            moved = append(heap, inboxes, i, old.get_or(heap, k, 0)).is_ok();
+            moved = append(heap, &mut smaller, inbox.get_or(heap, k, 0)).is_ok();
             k += 1;
         }
         if moved {
-            old.free(heap);
-        } else {
-            let mut new = inboxes[i];
-            new.free(heap);
-            inboxes[i] = old;
+            core::mem::swap(inbox, &mut smaller);
         }
+        smaller.free(heap);
     }
 }
 
 /// Lane `i` says how many messages agent `i` has kept, and frees its inbox.
-#[kernel(allocators = all, unsafe(slices))]
-pub fn leave<A: DeviceAlloc>(heap: Heap<A>, inboxes: &mut [HeapVec<u32>], kept: &mut [u32]) {
-    let i = thread::index() as usize;
-    if (i < inboxes.len()) & (i < kept.len()) {
-        let mut inbox = inboxes[i];
-        kept[i] = inbox.len();
-        inbox.free(heap);
-        inboxes[i] = inbox;
-    }
+#[kernel(allocators = all)]
+pub fn leave<A: DeviceAlloc>(heap: Heap<A>, inbox: &mut HeapVec<u32>, kept: &mut u32) {
+    *kept = inbox.len();
+    inbox.free(heap);
 }

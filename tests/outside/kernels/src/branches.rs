@@ -62,51 +62,42 @@ pub fn reading(lane: u32, k: u32) -> Reading {
 ///
 /// # Errors
 /// As `HeapVec::push`: the vector keeps what it has.
-#[kernel(allocators = all, unsafe(slices))]
+#[kernel(allocators = all)]
 pub fn grow<A: DeviceAlloc>(
     heap: Heap<A>,
-    words: &mut [HeapVec<u32>],
-    readings: &mut [HeapVec<Reading>],
+    words: &mut HeapVec<u32>,
+    readings: &mut HeapVec<Reading>,
 ) -> Result<(), AllocError> {
     let lane = thread::index();
-    let i = lane as usize;
     let mut result = Ok(());
-    if (i < words.len()) & (i < readings.len()) {
-        let len = length(lane);
-        let mut tries = 0;
-        if lane % 3 == 0 {
-            let mut list = HeapVec::new();
-            while (list.len() < len) & result.is_ok() {
-                match list.push(heap, ascending(lane, list.len())) {
-                    Ok(()) => {}
-                    // Rare, and asking again is what to do.
-                    Err(AllocError::Contended) if tries < TRIES => tries += 1,
-                    Err(error) => result = Err(error),
-                }
+    let len = length(lane);
+    let mut tries = 0;
+    if lane % 3 == 0 {
+        while (words.len() < len) & result.is_ok() {
+            match words.push(heap, ascending(lane, words.len())) {
+                Ok(()) => {}
+                // Rare, and asking again is what to do.
+                Err(AllocError::Contended) if tries < TRIES => tries += 1,
+                Err(error) => result = Err(error),
             }
-            words[i] = list;
-        } else if lane % 3 == 1 {
-            let mut list = HeapVec::new();
-            // Without this room the pushes find it.
-            let _ = list.reserve(heap, len / 2);
-            while (list.len() < len) & result.is_ok() {
-                match list.push(heap, scattered(lane, list.len())) {
-                    Ok(()) => {}
-                    Err(AllocError::Contended) if tries < TRIES => tries += 1,
-                    Err(error) => result = Err(error),
-                }
+        }
+    } else if lane % 3 == 1 {
+        // Without this room the pushes find it.
+        let _ = words.reserve(heap, len / 2);
+        while (words.len() < len) & result.is_ok() {
+            match words.push(heap, scattered(lane, words.len())) {
+                Ok(()) => {}
+                Err(AllocError::Contended) if tries < TRIES => tries += 1,
+                Err(error) => result = Err(error),
             }
-            words[i] = list;
-        } else {
-            let mut list = HeapVec::new();
-            while (list.len() < len) & result.is_ok() {
-                match list.push(heap, reading(lane, list.len())) {
-                    Ok(()) => {}
-                    Err(AllocError::Contended) if tries < TRIES => tries += 1,
-                    Err(error) => result = Err(error),
-                }
+        }
+    } else {
+        while (readings.len() < len) & result.is_ok() {
+            match readings.push(heap, reading(lane, readings.len())) {
+                Ok(()) => {}
+                Err(AllocError::Contended) if tries < TRIES => tries += 1,
+                Err(error) => result = Err(error),
             }
-            readings[i] = list;
         }
     }
     result
@@ -116,34 +107,30 @@ pub fn grow<A: DeviceAlloc>(
 #[kernel(allocators = all, unsafe(slices))]
 pub fn copy_and_free<A: DeviceAlloc>(
     heap: Heap<A>,
-    words: &mut [HeapVec<u32>],
-    readings: &mut [HeapVec<Reading>],
+    words: &mut HeapVec<u32>,
+    readings: &mut HeapVec<Reading>,
     starts: &[u32],
     out: &mut [u32],
 ) {
     let i = thread::index() as usize;
-    if (i < words.len()) & (i < readings.len()) & (i < starts.len()) {
+    if i < starts.len() {
         let mut at = starts[i] as usize;
         if i % 3 == 2 {
-            let mut list = readings[i];
-            for k in 0..list.len() {
-                let found = list.get_or(heap, k, reading(0, 0));
+            for k in 0..readings.len() {
+                let found = readings.get_or(heap, k, reading(0, 0));
                 out[at] = found.lane;
                 out[at + 1] = found.number;
                 out[at + 2] = found.value;
                 out[at + 3] = found.check;
                 at += 4;
             }
-            list.free(heap);
-            readings[i] = list;
+            readings.free(heap);
         } else {
-            let mut list = words[i];
-            for k in 0..list.len() {
-                out[at] = list.get_or(heap, k, 0);
+            for k in 0..words.len() {
+                out[at] = words.get_or(heap, k, 0);
                 at += 1;
             }
-            list.free(heap);
-            words[i] = list;
+            words.free(heap);
         }
     }
 }

@@ -14,7 +14,7 @@ pub const DEPTH: u32 = 9;
 pub const MOST: u32 = 512;
 
 /// A cube of the tree.
-#[derive(Clone, Copy, Debug, HeapData)]
+#[derive(Debug, HeapData)]
 #[repr(C)]
 pub struct Cube {
     /// Its points, if it is a leaf.
@@ -176,105 +176,85 @@ fn insert<A: DeviceAlloc>(heap: Heap<A>, root: Link, point: u32) -> Result<(), A
 ///
 /// # Errors
 /// As `malloc`: the tree has only some of the points.
-#[kernel(allocators = all, unsafe(slices))]
+#[kernel(allocators = all)]
 pub fn raise<A: DeviceAlloc>(
     heap: Heap<A>,
-    roots: &mut [Link],
-    stacks: &mut [Stack],
+    root: &mut Link,
+    stack: &mut Stack,
 ) -> Result<(), AllocError> {
     let cell = thread::index();
-    let i = cell as usize;
+    *root = Link::NULL;
+    // The deepest way down leaves seven cubes at each depth.
+    stack.reserve(heap, 7 * DEPTH)?;
+    *root = leaf(heap)?;
     let mut result = Ok(());
-    if (i < roots.len()) & (i < stacks.len()) {
-        roots[i] = Link::NULL;
-        let mut stack = Stack::new();
-        // The deepest way down leaves seven cubes at each depth.
-        let ready = stack.reserve(heap, 7 * DEPTH);
-        stacks[i] = stack;
-        let root = match ready {
-            Ok(()) => leaf(heap),
-            Err(error) => Err(error),
-        };
-        match root {
-            Ok(root) => {
-                roots[i] = root;
-                let count = count(cell);
-                let mut k = 0;
-                while (k < count) & result.is_ok() {
-                    result = insert(heap, root, point(cell, k));
-                    k += 1;
-                }
-            }
-            Err(error) => result = Err(error),
-        }
+    let count = count(cell);
+    let mut k = 0;
+    while (k < count) & result.is_ok() {
+        result = insert(heap, *root, point(cell, k));
+        k += 1;
     }
     result
 }
 
-/// Lane `i` walks tree `i` depth first and adds up what it finds; if `fell` is not 0 it frees every cube on the way, and its
+/// Lane `i` walks tree `i` depth first and adds up what it finds; if `fell` it frees every cube on the way, and its
 /// stack.
 ///
 /// # Errors
 /// None: there is room in the stack.
-#[kernel(allocators = all, unsafe(slices))]
+#[kernel(allocators = all)]
 pub fn walk<A: DeviceAlloc>(
     heap: Heap<A>,
-    roots: &mut [Link],
-    stacks: &mut [Stack],
-    sums: &mut [Sums],
-    fell: u32,
+    root: &mut Link,
+    stack: &mut Stack,
+    found: &mut Sums,
+    fell: bool,
 ) -> Result<(), AllocError> {
-    let i = thread::index() as usize;
     let mut result = Ok(());
-    if (i < roots.len()) & (i < stacks.len()) & (i < sums.len()) {
-        let mut found = Sums::default();
-        let (mut link, mut depth) = (roots[i], 0);
-        let mut stack = stacks[i];
-        while !link.is_null() & result.is_ok() {
-            // SAFETY: links lead to live cubes of this lane's tree.
-            let mut cube = unsafe { heap.load(link) };
-            let mut next = [Link::NULL.granule(), 0];
-            if cube.parts.is_null() {
-                found.leaves += 1;
-                for k in 0..cube.points.len() {
-                    found.points += 1;
-                    let point = cube.points.get_or(heap, k, 0);
-                    found.hash = found.hash.wrapping_add(weight(point, depth));
-                }
-            } else {
-                found.cut += 1;
-                for at in 0..8 {
-                    // SAFETY: a cut cube has eight links.
-                    let part = unsafe { heap.load_at(cube.parts, at) };
-                    if !part.is_null() {
-                        if next[0] != Link::NULL.granule() {
-                            result = stack.push(heap, next);
-                        }
-                        next = [part.granule(), depth + 1];
+    *found = Sums::default();
+    let (mut link, mut depth) = (*root, 0);
+    while !link.is_null() & result.is_ok() {
+        // SAFETY: links lead to live cubes of this lane's tree.
+        let mut cube = unsafe { heap.load(link) };
+        let mut next = [Link::NULL.granule(), 0];
+        if cube.parts.is_null() {
+            found.leaves += 1;
+            for k in 0..cube.points.len() {
+                found.points += 1;
+                let point = cube.points.get_or(heap, k, 0);
+                found.hash = found.hash.wrapping_add(weight(point, depth));
+            }
+        } else {
+            found.cut += 1;
+            for at in 0..8 {
+                // SAFETY: a cut cube has eight links.
+                let part = unsafe { heap.load_at(cube.parts, at) };
+                if !part.is_null() {
+                    if next[0] != Link::NULL.granule() {
+                        result = stack.push(heap, next);
                     }
+                    next = [part.granule(), depth + 1];
                 }
             }
-            if fell != 0 {
-                cube.points.free(heap);
-                if !cube.parts.is_null() {
-                    // SAFETY: the links were read, and no lane has others.
-                    unsafe { heap.free(cube.parts.cast(), layout::array::<Link>(8)) };
-                }
-                // SAFETY: the same.
-                unsafe { heap.free(link.cast(), layout::of::<Cube>()) };
-            }
-            if next[0] == Link::NULL.granule() {
-                next = stack.pop_or(heap, next);
-            }
-            link = Link::from_granule(next[0]);
-            depth = next[1];
         }
-        if fell != 0 {
-            roots[i] = Link::NULL;
-            stack.free(heap);
+        if fell {
+            cube.points.free(heap);
+            if !cube.parts.is_null() {
+                // SAFETY: the links were read, and no lane has others.
+                unsafe { heap.free(cube.parts.cast(), layout::array::<Link>(8)) };
+            }
+            // SAFETY: the same.
+            unsafe { heap.free(link.cast(), layout::of::<Cube>()) };
         }
-        stacks[i] = stack;
-        sums[i] = found;
+        if next[0] == Link::NULL.granule() {
+            next = stack.pop_or(heap, next);
+        }
+        link = Link::from_granule(next[0]);
+        depth = next[1];
+    }
+    if fell {
+        *root = Link::NULL;
+        stack.free(heap);
     }
     result
 }

@@ -66,14 +66,15 @@ pub fn run<A: HostAlloc + SendEntry + ReceiveEntry + LeaveEntry>(stage: &Stage) 
     };
     let (device, lanes) = (&stage.device, stage.lanes as usize);
     let lists = DeviceVec::from_slice(device, &vec![LAST; lanes])?;
-    let inboxes = DeviceVec::<HeapVec<u32>>::zeroed(device, lanes)?;
-    let sums = DeviceVec::<u32>::zeroed(device, lanes)?;
+    let mut inboxes = DeviceVec::<HeapVec<u32>>::zeroed(device, lanes)?;
+    let mut sums = DeviceVec::<u32>::zeroed(device, lanes)?;
     let (kernels, shape) = (&stage.kernels, stage.shape());
     let mut time = Duration::ZERO;
     let (mut full, mut refused) = (0, 0);
     for step in 0..steps {
         let send = kernels.send_launch(&heap.pool, shape, step, &lists);
-        let receive = kernels.receive_launch(&heap.pool, shape, step, &lists, &inboxes, &sums);
+        let (into, totals) = (&mut inboxes, &mut sums);
+        let receive = kernels.receive_launch(&heap.pool, shape, step, &lists, into, totals);
         for launch in [send, receive] {
             let failed = stage.run(&mut time, launch)?;
             heap.expect_room(failed)?;
@@ -82,10 +83,10 @@ pub fn run<A: HostAlloc + SendEntry + ReceiveEntry + LeaveEntry>(stage: &Stage) 
         }
     }
     let tied = heap.tied_note()?;
-    let kept = DeviceVec::<u32>::zeroed(device, lanes)?;
+    let mut kept = DeviceVec::<u32>::zeroed(device, lanes)?;
     stage.run(
         &mut time,
-        kernels.leave_launch(&heap.pool, shape, &inboxes, &kept),
+        kernels.leave_launch(&heap.pool, shape, &mut inboxes, &mut kept),
     )?;
     heap.expect_empty()?;
     // An inbox that may not grow loses messages, and so does a full heap.

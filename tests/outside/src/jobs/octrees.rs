@@ -75,12 +75,12 @@ pub fn run<A: HostAlloc + RaiseEntry + WalkEntry>(stage: &Stage) -> Outcome {
     };
     let (device, lanes) = (&stage.device, stage.lanes as usize);
     // Not zeros: a handle of zero is a granule, and not null.
-    let roots = DeviceVec::from_slice(device, &vec![Link::NULL; lanes])?;
-    let stacks = DeviceVec::<Stack>::zeroed(device, lanes)?;
-    let found = DeviceVec::<Sums>::zeroed(device, lanes)?;
+    let mut roots = DeviceVec::from_slice(device, &vec![Link::NULL; lanes])?;
+    let mut stacks = DeviceVec::<Stack>::zeroed(device, lanes)?;
+    let mut found = DeviceVec::<Sums>::zeroed(device, lanes)?;
     let (kernels, shape) = (&stage.kernels, stage.shape());
     let mut time = Duration::ZERO;
-    let raise = kernels.raise_launch(&heap.pool, shape, &roots, &stacks);
+    let raise = kernels.raise_launch(&heap.pool, shape, &mut roots, &mut stacks);
     let failed = stage.run(&mut time, raise)?;
     let full = heap.expect_room(failed)?;
     expect(failed[2] == 0, || {
@@ -88,8 +88,9 @@ pub fn run<A: HostAlloc + RaiseEntry + WalkEntry>(stage: &Stage) -> Outcome {
     })?;
     let tied = heap.tied_note()?;
     // The second walk frees what it finds.
-    for fell in [0, 1] {
-        let walk = kernels.walk_launch(&heap.pool, shape, &roots, &stacks, &found, fell);
+    for fell in [false, true] {
+        let (of, with) = (&mut roots, &mut stacks);
+        let walk = kernels.walk_launch(&heap.pool, shape, of, with, &mut found, fell);
         let lacking = stage.run(&mut time, walk)?;
         expect(lacking == [0; 3], || {
             format!("stacks were too short: {lacking:?}")
