@@ -31,13 +31,17 @@ fn kernels_get_their_arguments_and_write_their_results() {
 fn fills_and_copies_touch_their_range_alone() {
     let Some(device) = open() else { return };
     let buffer = device.alloc(40).unwrap();
-    buffer.fill(0, 10, 7).unwrap();
-    buffer.fill(8, 3, 0xdead_beef).unwrap();
-    buffer.write(36, &5u32.to_ne_bytes()).unwrap();
+    // SAFETY: nobody else has this memory.
+    unsafe { buffer.fill(0, 10, 7) }.unwrap();
+    // SAFETY: nobody else has this memory.
+    unsafe { buffer.fill(8, 3, 0xdead_beef) }.unwrap();
+    // SAFETY: nobody else has this memory.
+    unsafe { buffer.write(36, &5u32.to_ne_bytes()) }.unwrap();
     let b = 0xdead_beef;
     assert_eq!(words(&buffer), [7, 7, b, b, b, 7, 7, 7, 7, 5]);
     for (offset, count) in [(0, 11), (40, 1), (2, 1), (u64::MAX - 3, 1)] {
-        let refused = buffer.fill(offset, count, 0);
+        // SAFETY: nobody else has this memory.
+        let refused = unsafe { buffer.fill(offset, count, 0) };
         assert!(
             matches!(refused, Err(DeviceError::OutOfRange { .. })),
             "{offset} {count}: {refused:?}"

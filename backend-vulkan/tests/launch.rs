@@ -253,9 +253,11 @@ fn slices_inside_a_buffer_are_bound_where_they_begin() {
     let whole = zeros(&device, 256);
     let (buffer, _, _) = whole.into_raw_parts();
     // What every Vulkan device can bind at.
-    let part = DeviceVec::<u32>::from_raw_parts(buffer.clone(), 256, 64).unwrap();
+    // SAFETY: nobody else has this memory.
+    let part = unsafe { DeviceVec::<u32>::from_raw_parts(buffer.clone(), 256, 64) }.unwrap();
     kernels.selftest_index(shape(1, 128), &part).unwrap();
-    let whole = DeviceVec::<u32>::from_raw_parts(buffer, 0, 256).unwrap();
+    // SAFETY: nobody else has this memory.
+    let whole = unsafe { DeviceVec::<u32>::from_raw_parts(buffer, 0, 256) }.unwrap();
     let found = whole.to_vec().unwrap();
     let want = |i: u32| if (64..128).contains(&i) { i - 63 } else { 0 };
     assert!(

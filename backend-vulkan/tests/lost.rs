@@ -17,13 +17,15 @@ fn a_device_that_takes_too_long_is_lost_and_a_new_one_works() {
     };
     let bytes = device.info().max_buffer_bytes.min(128 << 20);
     let buffer = device.alloc(bytes).unwrap();
-    let lost = buffer.fill(0, bytes / 4, 1).unwrap_err();
+    // SAFETY: nobody else has this memory.
+    let lost = unsafe { buffer.fill(0, bytes / 4, 1) }.unwrap_err();
     assert!(matches!(lost, DeviceError::Lost { .. }), "{lost}");
     assert!(lost.to_string().contains("WARPHEAP_TIMEOUT_S"), "{lost}");
     // From now on every call says so, at once.
     let start = Instant::now();
     for error in [
-        buffer.write(0, &[0; 4]).unwrap_err(),
+        // SAFETY: nobody else has this memory.
+        unsafe { buffer.write(0, &[0; 4]) }.unwrap_err(),
         device.alloc(64).unwrap_err(),
         warpheap_kernels::load(&device).unwrap_err(),
         device.run_all(&[]).unwrap_err(),
@@ -38,5 +40,6 @@ fn a_device_that_takes_too_long_is_lost_and_a_new_one_works() {
     let Some(fresh) = common::device() else {
         return;
     };
-    fresh.alloc(64).unwrap().write(0, &[1; 4]).unwrap();
+    // SAFETY: nobody else has this memory.
+    unsafe { fresh.alloc(64).unwrap().write(0, &[1; 4]) }.unwrap();
 }

@@ -197,8 +197,10 @@ fn copies_that_are_waited_for_change_their_range_alone() {
     let backend = device.backend();
     let [from, to] = [(); 2].map(|()| device.alloc(256).unwrap());
     let data: Vec<u8> = (0..=255).collect();
-    from.write(0, &data).unwrap();
-    to.fill(0, 64, 0).unwrap();
+    // SAFETY: nobody else has this memory.
+    unsafe { from.write(0, &data) }.unwrap();
+    // SAFETY: nobody else has this memory.
+    unsafe { to.fill(0, 64, 0) }.unwrap();
     backend.copy((from.id(), 16), (to.id(), 32), 100).unwrap();
     backend.copy((to.id(), 32), (to.id(), 132), 100).unwrap();
     backend.copy((to.id(), 0), (to.id(), 0), 0).unwrap();

@@ -86,7 +86,8 @@ fn a_device_that_takes_too_long_on_a_stream_is_lost() {
         all.take(last, &mut []),
         all.elapsed(last, last).map(drop),
         all.failure(other).map_or(Ok(()), Err),
-        buffer.write(0, &[0; 4]),
+        // SAFETY: nobody else has this memory.
+        unsafe { buffer.write(0, &[0; 4]) },
     ] {
         assert_eq!(error.unwrap_err().to_string(), lost.to_string());
     }
@@ -157,7 +158,8 @@ fn slow_work_ahead_is_no_loss() {
     }
     // In the same queue, or not.
     let buffer = device.alloc(64).unwrap();
-    buffer.fill(0, 16, 1).unwrap();
+    // SAFETY: nobody else has this memory.
+    unsafe { buffer.fill(0, 16, 1) }.unwrap();
     let last = queue(&device, front, &[], Work::Stamp);
     wait(&device, last);
 }
