@@ -8,6 +8,7 @@
 //! | `kernel::device` | the entry points: PTX, SPIR-V, host |
 //! | `kernel::launch` | the typed launch functions of the host |
 //! | `global` | a global heap for each allocator |
+//! | `listed` | a crate's own list of allocators |
 //! | `heap_data`, `kernel_error` | the derives |
 //! | `paths` | how the expansion names the runtime crate |
 
@@ -15,6 +16,7 @@ mod global;
 mod heap_data;
 mod kernel;
 mod kernel_error;
+mod listed;
 mod paths;
 
 use proc_macro::TokenStream;
@@ -51,7 +53,9 @@ use syn::parse_macro_input;
 ///
 /// A kernel with a type parameter says which allocators it is compiled for: `allocators = all` for the
 /// library's list, `allocators = Counted<all>` for the same list in an adaptor, or a list of types,
-/// `allocators = [ScatterAlloc, Counted<Bump>]`. With several type parameters each has its own by its name, `A = all,
+/// `allocators = [ScatterAlloc, Counted<Bump>]`. `allocators = listed` is the crate's own list,
+/// `device_module!(allocators = [WarpHeap, Gallatin])`, which stands before its kernels; whoever launches such a kernel is
+/// generic over the crate's trait `Allocator`. With several type parameters each has its own by its name, `A = all,
 /// B = [Bump]`, one at most `all`, and there is an entry point for each combination. A kernel with several heaps is
 /// an `unsafe fn`, whose promise is that a container is used through the heap alone that its memory is from.
 ///
@@ -75,11 +79,25 @@ use syn::parse_macro_input;
 /// without running it. The launch of an `unsafe fn` is `unsafe`.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let (tokens, code) = (attribute.clone().into(), item.clone().into());
     let options = parse_macro_input!(attribute as kernel::Options);
+    if options.asks_for_the_list() {
+        return listed::ask(&tokens, &code).into();
+    }
     let function = parse_macro_input!(item as syn::ItemFn);
     kernel::expand(options, function)
         .unwrap_or_else(|error| error.to_compile_error())
         .into()
+}
+
+/// What `device_module!(allocators = […])` makes of the list.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __listed(list: TokenStream) -> TokenStream {
+    use syn::punctuated::Punctuated;
+    let list =
+        parse_macro_input!(list with Punctuated::<syn::Type, syn::Token![,]>::parse_terminated);
+    listed::expand(&list).into()
 }
 
 /// The global allocators of `global_heap!(all)`: of each image that of its allocator.

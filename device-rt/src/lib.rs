@@ -46,7 +46,7 @@ pub use arch::AtomicWord;
 pub use heap::Heap;
 pub use warpheap_api as api;
 #[doc(hidden)]
-pub use warpheap_macros::__global_allocators;
+pub use warpheap_macros::{__global_allocators, __listed};
 pub use warpheap_macros::{HeapData, KernelError, kernel};
 
 pub mod device {
@@ -95,10 +95,18 @@ on_target! { $ __on_host: not(any(target_arch = "nvptx64", target_arch = "spirv"
 /// Defines what a device crate gives to the host: the compiled image, the type `Kernels` whose
 /// methods launch the crate's kernels, and `load`, which makes it from a device. Write it once, in the
 /// crate's root; the crate's build script calls `warpheap_build::build()`.
+///
+/// `device_module!(allocators = [WarpHeap, Gallatin])` also names the allocators that the crate's kernels are compiled for,
+/// once: for those that say `#[kernel(allocators = listed)]`. It then stands before the modules that they lie in, and makes
+/// the trait `Allocator`, which these allocators have and which is the only bound of whoever launches such kernels.
 #[macro_export]
 macro_rules! device_module {
     () => {
         $crate::__device_module_host! {}
+    };
+    (allocators = [$($allocator:ty),+ $(,)?]) => {
+        $crate::__device_module_host! {}
+        $crate::__listed! { $($allocator),+ }
     };
 }
 

@@ -197,6 +197,9 @@ fn generic(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStream 
         true => quote!(#(#types)*),
         false => quote!((#(#types),*)),
     };
+    if kernel.listed {
+        return listed(kernel, entries, rt);
+    }
     let chosen = entries.iter().map(|entry| tuple(&entry.allocators));
     let names: Vec<_> = types.iter().map(|name| quote!(#name)).collect();
     let all = tuple(&names);
@@ -248,6 +251,36 @@ fn generic(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStream 
                 const IMAGE: &'static str = #entry_images;
             }
         )*
+
+        #functions
+    }
+}
+
+/// Of a kernel for the crate's list, whose allocators have numbers.
+fn listed(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStream {
+    let host = quote!(#rt::api::host);
+    let name = &kernel.types[0];
+    let rows = entries.iter().map(|entry| {
+        let Entry {
+            name,
+            function,
+            image,
+            ..
+        } = entry;
+        quote!((#name, #function, #image))
+    });
+    let number = entries.len();
+    let table = format_ident!("__WARPHEAP_{}", kernel.name().to_string().to_uppercase());
+    let row = quote!(#table[<#name as crate::Allocator>::NUMBER]);
+    let functions = functions(
+        kernel,
+        rt,
+        [quote!(<#name: crate::Allocator>), TokenStream::new()],
+        [quote!(#row.2), quote!(#row.0), quote!(#row.1)],
+    );
+    quote! {
+        #[doc(hidden)]
+        static #table: [(&str, #host::HostEntry, &str); #number] = [#(#rows),*];
 
         #functions
     }

@@ -14,6 +14,10 @@ pub struct Options {
     pub named: Vec<(Ident, Allocators)>,
     /// Most registers of a lane on CUDA.
     pub registers: Option<Registers>,
+    /// `allocators = listed`: those of the crate's list …
+    pub listed: bool,
+    /// … which are these.
+    list: Option<Punctuated<Type, Token![,]>>,
     /// `unsafe(slices)`: that no two lanes access one element of a `&mut [T]` of which one writes.
     pub slices: bool,
 }
@@ -47,8 +51,13 @@ impl Parse for Options {
             }
             let key: Ident = input.parse()?;
             input.parse::<Token![=]>().map_err(|_| unknown(&key))?;
-            if key == "allocators" && options.allocators.is_none() {
-                options.allocators = Some(allocators(input)?);
+            if key == "allocators" && options.allocators.is_none() && !options.listed {
+                options.listed = is_listed(input)?;
+                if !options.listed {
+                    options.allocators = Some(allocators(input)?);
+                }
+            } else if key == "__list" {
+                options.list = Some(these(input)?);
             } else if key == "max_registers" && options.registers.is_none() {
                 options.registers = Some(registers(input)?);
             } else if is_parameter(&key) && options.named.iter().all(|(name, _)| *name != key) {
@@ -60,8 +69,30 @@ impl Parse for Options {
                 input.parse::<Token![,]>()?;
             }
         }
+        if options.listed
+            && let Some(list) = options.list.take()
+        {
+            options.allocators = Some(Allocators::These(list));
+        }
         Ok(options)
     }
+}
+
+impl Options {
+    /// Whether the kernel is for the crate's list, which it has not got yet.
+    pub fn asks_for_the_list(&self) -> bool {
+        self.listed && self.allocators.is_none()
+    }
+}
+
+/// Takes the word `listed`, if it is there.
+fn is_listed(input: ParseStream) -> Result<bool> {
+    let word = input.fork().parse::<Ident>();
+    let listed = word.is_ok_and(|word| word == "listed");
+    if listed {
+        input.parse::<Ident>()?;
+    }
+    Ok(listed)
 }
 
 /// `unsafe(slices)`.
@@ -108,18 +139,22 @@ fn registers(input: ParseStream) -> Result<Registers> {
     }
 }
 
+fn these(input: ParseStream) -> Result<Punctuated<Type, Token![,]>> {
+    let list;
+    let bracket = bracketed!(list in input);
+    let list = list.parse_terminated(Type::parse, Token![,])?;
+    if list.is_empty() {
+        return Err(Error::new(
+            bracket.span.join(),
+            "the list of allocators is empty: name one, or write `allocators = all`",
+        ));
+    }
+    Ok(list)
+}
+
 fn allocators(input: ParseStream) -> Result<Allocators> {
     if input.peek(syn::token::Bracket) {
-        let list;
-        let bracket = bracketed!(list in input);
-        let list = list.parse_terminated(Type::parse, Token![,])?;
-        if list.is_empty() {
-            return Err(Error::new(
-                bracket.span.join(),
-                "the list of allocators is empty: name one, or write `allocators = all`",
-            ));
-        }
-        return Ok(Allocators::These(list));
+        return these(input).map(Allocators::These);
     }
     let word: Ident = input.parse()?;
     let wrapped = input.peek(Token![<]);
@@ -134,7 +169,7 @@ fn allocators(input: ParseStream) -> Result<Allocators> {
     if all != "all" {
         return Err(Error::new_spanned(
             all,
-            "write `all`, `Counted<all>` or a list in brackets, `[ScatterAlloc, Bump]`",
+            "write `all`, `Counted<all>`, `listed`, or a list in brackets, `[ScatterAlloc, Bump]`",
         ));
     }
     Ok(Allocators::All {

@@ -28,6 +28,8 @@ pub struct Kernel {
     pub types: Vec<Ident>,
     /// Most registers of a lane on CUDA.
     pub registers: Option<Registers>,
+    /// Whether these are the crate's list.
+    pub listed: bool,
     /// For which allocators each type parameter stands.
     allocators: Vec<Allocators>,
 }
@@ -94,11 +96,12 @@ impl Kernel {
         {
             return Err(Error::new_spanned(result, "a kernel must return"));
         }
-        let registers = options.registers;
+        let (registers, listed) = (options.registers, options.listed);
         let named = (options.allocators, options.named);
         Ok(Kernel {
             allocators: allocators_of(named.0, named.1, &types, &signature.ident)?,
             types,
+            listed,
             registers,
             function,
             parameters,
@@ -129,7 +132,7 @@ impl Kernel {
     pub fn entries(&self, rt: &TokenStream) -> Vec<Entry> {
         let mut chosen: Vec<Vec<Choice>> = vec![Vec::new()];
         for allocators in &self.allocators {
-            let choices = choices(allocators, rt);
+            let choices = choices(allocators, self.listed, rt);
             chosen = chosen
                 .iter()
                 .flat_map(|before| {
@@ -215,7 +218,7 @@ fn allocators_of(
 }
 
 /// The allocators of a list.
-fn choices(allocators: &Allocators, rt: &TokenStream) -> Vec<Choice> {
+fn choices(allocators: &Allocators, listed: bool, rt: &TokenStream) -> Vec<Choice> {
     match allocators {
         Allocators::All { adaptor } => ALL_ALLOCATORS
             .iter()
@@ -241,10 +244,17 @@ fn choices(allocators: &Allocators, rt: &TokenStream) -> Vec<Choice> {
             .map(|ty| Choice {
                 ty: quote!(#ty),
                 name: spelled(ty),
-                image: None,
+                image: if listed { library_name(ty) } else { None },
             })
             .collect(),
     }
+}
+
+/// The library's allocator that a type is, or that an adaptor around it has.
+fn library_name(ty: &Type) -> Option<&'static str> {
+    let name = spelled(ty);
+    let last = name.rsplit('_').next().unwrap_or(&name);
+    ALL_ALLOCATORS.iter().find(|known| **known == last).copied()
 }
 
 /// A type as part of a name: its words, joined by underscores.

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use warpheap_api::host::{Cause, DeviceError, DeviceVec, LaunchConfig, Pool};
 use warpheap_api::{AllocError, HeapData};
 use warpheap_container_tests::{Site, assert_empty};
-use warpheap_parameter_kernels::{Kernels, Nested, Trouble, load};
+use warpheap_parameter_kernels::{Allocator, Kernels, Nested, Trouble, load};
 use warpheap_rt::alloc::{Bump, RandomWalkMalloc};
 use warpheap_rt::container::HeapVec;
 use warpheap_rt::host::container::{free_vectors, read_vectors};
@@ -45,13 +45,18 @@ impl<'a> World<'a> {
 
     /// Lists of these lengths, filled by a kernel.
     fn lists(&self, lengths: &[u32]) -> Lists {
+        self.lists_in(&self.pool, lengths)
+    }
+
+    /// The same in a heap of any allocator that the kernel's crate lists.
+    fn lists_in<A: Allocator>(&self, pool: &Pool<A>, lengths: &[u32]) -> Lists {
         let mut lists = self.zeroed(lengths.len());
         let mut sums = self.zeroed(lengths.len());
         let wanted = self.vec(lengths);
         let lanes = lengths.len() as u32;
         let grown = self
             .kernels
-            .grow(&self.pool, config(lanes), &mut lists, &wanted, &mut sums, 5);
+            .grow(pool, config(lanes), &mut lists, &wanted, &mut sums, 5);
         grown.expect("lists");
         lists
     }
@@ -225,6 +230,8 @@ fn several_heaps(site: &Site) {
     unsafe { kernels.rehome(&world.pool, &bump, config, &mut again) }.expect("rehomed");
     assert_empty(&world.pool);
     let contents = read_vectors(&bump, &again).unwrap();
+    let others = world.lists_in(&bump, &lengths);
+    assert_eq!(read_vectors(&bump, &others).unwrap(), contents);
     assert!(
         contents
             .iter()

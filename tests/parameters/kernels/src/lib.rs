@@ -5,7 +5,7 @@
 use warpheap_rt::arch;
 use warpheap_rt::device::*;
 
-warpheap_rt::device_module!();
+warpheap_rt::device_module!(allocators = [Bump, RandomWalkMalloc]);
 
 /// What these kernels fail with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, KernelError)]
@@ -22,7 +22,7 @@ pub enum Trouble {
 ///
 /// # Errors
 /// As `HeapVec::push`; [`Trouble`] for 1,000 or 1,001 elements, after 3 of them.
-#[kernel(allocators = [Bump, RandomWalkMalloc])]
+#[kernel(allocators = listed)]
 pub fn grow<A: DeviceAlloc>(
     heap: Heap<A>,
     list: &mut HeapVec<u32>,
