@@ -1,10 +1,11 @@
 //! Of which heap the containers in a vector's elements are.
 
 use super::generation::Generation;
-use super::{Arg, DeviceError, HeapArg, Launch};
+use super::{Arg, DeviceError, HeapArg, Launch, SliceArg};
 use std::format;
 use std::string::ToString;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::vec::Vec;
 
 /// What a vector's containers are of: shared with the launches that were prepared with it.
 #[derive(Clone, Debug, Default)]
@@ -23,9 +24,14 @@ impl Contents {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Before a launch that takes them with these heaps: refused if they are of others; from then on they are of
-    /// its heap, if it may make some.
-    fn check(&self, launch: &Launch<'_>, at: usize, heaps: &[&HeapArg]) -> Result<(), DeviceError> {
+    /// Before a launch that takes them with these heaps as its argument number `at`: refused if they are of others; from
+    /// then on they are of its heap, if it may make some.
+    fn check(
+        &self,
+        launch: &Launch<'_>,
+        (at, slice): (usize, &SliceArg),
+        heaps: &[&HeapArg],
+    ) -> Result<(), DeviceError> {
         let mut contents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let refused = |why: &str| {
             Err(DeviceError::BadLaunch {
@@ -51,14 +57,14 @@ impl Contents {
                  when they were freed",
                 of.allocator
             )),
-            Some(_) => Ok(()),
-            None => {
+            None if slice.mutable => {
                 *contents = Some(Heap {
                     generation: heap.generation.clone(),
                     allocator: heap.allocator,
                 });
                 Ok(())
             }
+            _ => Ok(()),
         }
     }
 }
@@ -70,12 +76,12 @@ impl Launch<'_> {
             Arg::Heap(heap) => Some(heap),
             _ => None,
         });
-        let heaps: std::vec::Vec<_> = heaps.collect();
+        let heaps: Vec<_> = heaps.collect();
         for (at, arg) in self.args.iter().enumerate() {
             if let Arg::Slice(slice) = arg
                 && let Some(contents) = &slice.contents
             {
-                contents.check(self, at, &heaps)?;
+                contents.check(self, (at, slice), &heaps)?;
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 
 use warpheap::device::*;
 
-warpheap::device_module!();
+warpheap::device_module!(allocators = [WarpHeap, ScatterAlloc, Gallatin, RandomWalk, SizeList]);
 
 /// The longest vector that a lane makes.
 pub const LONGEST: u32 = 64;
@@ -16,7 +16,7 @@ pub fn elements(i: u32) -> u32 {
 
 /// Lane `i` pushes [`elements`] numbers, `i` and those after it, to a vector of its own. What it could push is in the
 /// vector also if it fails: the host frees it.
-#[kernel(allocators = [WarpHeap, ScatterAlloc, Gallatin, RandomWalk, SizeList])]
+#[kernel(allocators = listed)]
 pub fn grow<A: DeviceAlloc>(heap: Heap<A>, vector: &mut HeapVec<u32>) -> Result<(), AllocError> {
     let i = thread::index();
     for k in 0..elements(i) {
@@ -26,7 +26,7 @@ pub fn grow<A: DeviceAlloc>(heap: Heap<A>, vector: &mut HeapVec<u32>) -> Result<
 }
 
 /// Lane `i` adds up vector `i` and frees it.
-#[kernel(allocators = [WarpHeap, ScatterAlloc, Gallatin, RandomWalk, SizeList])]
+#[kernel(allocators = listed)]
 pub fn sum_and_free<A: DeviceAlloc>(heap: Heap<A>, vector: &mut HeapVec<u32>, sum: &mut u32) {
     *sum = 0;
     for k in 0..vector.len() {

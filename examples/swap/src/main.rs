@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use warpheap::device::{Gallatin, HeapVec, RandomWalk, ScatterAlloc, SizeList, WarpHeap};
 use warpheap::{Device, DeviceVec, LaunchConfig};
-use warpheap_swap::{GrowEntry, Kernels, SumAndFreeEntry, elements};
+use warpheap_swap::{Allocator, Kernels, elements};
 
 /// Lanes, each with a vector.
 const LANES: u32 = 1 << 14;
@@ -113,11 +113,8 @@ fn named(name: &str) -> Result<Vec<Choice>, String> {
     Ok(known)
 }
 
-/// Works with every allocator that both kernels are compiled for.
-fn run<A: GrowEntry + SumAndFreeEntry>(
-    device: &Device,
-    kernels: &Kernels,
-) -> Result<Measured, Box<dyn Error>> {
+/// Works with every allocator that the kernels are compiled for.
+fn run<A: Allocator>(device: &Device, kernels: &Kernels) -> Result<Measured, Box<dyn Error>> {
     let pool = device.reserve::<A>(POOL)?;
     let mut vectors = DeviceVec::<HeapVec<u32>>::zeroed(device, LANES as usize)?;
     let mut sums = DeviceVec::<u32>::zeroed(device, LANES as usize)?;
