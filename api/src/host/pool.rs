@@ -104,8 +104,8 @@ impl<A: HostAlloc> Pool<A> {
     /// Makes the heap fresh: every block is free, counters are zero. Work of streams in it is waited for.
     ///
     /// Vectors and boxes of the host in this heap, from the `_in` constructors, are gone: using one is [`DeviceError::Stale`], and
-    /// dropping it frees nothing. Handles and containers that lie in other memory and name blocks of before must not be used any
-    /// more.
+    /// dropping it frees nothing. A launch that takes a vector of containers of before is refused until the vector is filled with
+    /// zeros. Handles and containers in other memory that name blocks of before must not be used any more.
     ///
     /// # Errors
     /// Errors of the device.
