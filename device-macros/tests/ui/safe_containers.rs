@@ -41,6 +41,12 @@ pub fn freed_under_others<A: DeviceAlloc>(heap: Heap<A>, map: HeapHashMap<u32, u
     map.free_all(heap);
 }
 
+pub fn freed_under_its_cursor<A: DeviceAlloc>(heap: Heap<A>, list: &mut HeapList<u32>) -> u32 {
+    let mut cursor = list.cursor(heap);
+    list.free(heap);
+    cursor.next_or(heap, 0)
+}
+
 pub fn lanes_that_do_not_come() {
     thread::block_barrier();
 }

@@ -224,7 +224,13 @@ impl<T: HeapData + Copy> HeapList<T> {
     /// A chunk's elements come in the order of their pushes, chunks in the opposite order; elements of
     /// lanes that push at the same time in any.
     #[inline(always)]
-    pub fn cursor<A: DeviceAlloc>(&self, heap: Heap<A>) -> ListCursor<T> {
+    pub fn cursor<A: DeviceAlloc>(&self, heap: Heap<A>) -> ListCursor<'_, T> {
+        ListCursor::at_chunk(heap, self.head)
+    }
+
+    /// The same for a list that a container keeps, which lives as long as that.
+    #[inline(always)]
+    pub(super) fn kept_cursor<'a, A: DeviceAlloc>(self, heap: Heap<A>) -> ListCursor<'a, T> {
         ListCursor::at_chunk(heap, self.head)
     }
 
@@ -243,20 +249,20 @@ impl<T: HeapData + Copy> HeapList<T> {
     }
 }
 
-/// A place in a [`HeapList`]: three words, changed by reading.
+/// A place in a [`HeapList`], which it borrows: three words, changed by reading.
 #[derive(Debug)]
 #[repr(C)]
-pub struct ListCursor<T> {
+pub struct ListCursor<'a, T> {
     /// The chunk: its granule and one.
     chunk: u32,
     /// The next element of it.
     index: u32,
     /// Elements of it that are left; 0 at the end of the list alone.
     left: u32,
-    elements: PhantomData<fn() -> T>,
+    list: PhantomData<&'a T>,
 }
 
-impl<T: HeapData + Copy> ListCursor<T> {
+impl<T: HeapData + Copy> ListCursor<'_, T> {
     #[inline(always)]
     fn at_chunk<A: DeviceAlloc>(heap: Heap<A>, chunk: u32) -> Self {
         let mut left = 0;
@@ -267,7 +273,7 @@ impl<T: HeapData + Copy> ListCursor<T> {
             chunk,
             index: 0,
             left,
-            elements: PhantomData,
+            list: PhantomData,
         }
     }
 

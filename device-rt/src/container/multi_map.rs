@@ -138,8 +138,8 @@ impl<K: HeapData + Copy, T: HeapData + Copy> HeapMultiMap<K, T> {
 
     /// Goes through the values of a key.
     #[inline]
-    pub fn values<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> ListCursor<T> {
-        self.list(heap, key).cursor(heap)
+    pub fn values<'a, A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> ListCursor<'a, T> {
+        self.list(heap, key).kept_cursor(heap)
     }
 
     /// Number of values of a key.
@@ -248,8 +248,8 @@ impl<K: HeapData + Copy, T: HeapData + Copy> MultiMapCursor<K, T> {
 
     /// Goes through the values of the key.
     #[inline(always)]
-    pub fn values<A: DeviceAlloc>(&self, heap: Heap<A>) -> ListCursor<T> {
-        self.list(heap).cursor(heap)
+    pub fn values<'a, A: DeviceAlloc>(&self, heap: Heap<A>) -> ListCursor<'a, T> {
+        self.list(heap).kept_cursor(heap)
     }
 
     /// Number of values of the key.
