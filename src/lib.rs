@@ -14,14 +14,9 @@
 //! use warpheap::device::*;
 //!
 //! #[kernel(allocators = all)]
-//! pub fn squares<A: DeviceAlloc>(heap: Heap<A>, out: &mut [HeapVec<u32>]) -> Result<(), AllocError> {
-//!     let i = thread::index();
-//!     if (i as usize) < out.len() {
-//!         let mut list = HeapVec::new();
-//!         for k in 0..=i {
-//!             list.push(heap, k * k)?; // grows on the device
-//!         }
-//!         out[i as usize] = list;
+//! pub fn squares<A: DeviceAlloc>(heap: Heap<A>, list: &mut HeapVec<u32>) -> Result<(), AllocError> {
+//!     for k in 0..=thread::index() {
+//!         list.push(heap, k * k)?; // grows on the device
 //!     }
 //!     Ok(()) // an Err is counted and reaches the host
 //! }
@@ -57,7 +52,7 @@ mod host;
 pub use warpheap_rt as rt;
 #[cfg(feature = "allocator-api2")]
 pub use warpheap_rt::allocator_api2;
-pub use warpheap_rt::{HeapData, api, device, device_module, global_heap, kernel};
+pub use warpheap_rt::{HeapData, KernelError, api, device, device_module, global_heap, kernel};
 
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
 pub use host::*;

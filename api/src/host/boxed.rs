@@ -81,7 +81,7 @@ impl<T: HeapData + Copy> DeviceBox<T> {
         self.one.arg()
     }
 
-    /// The box as an argument of a kernel that takes it as `&mut [T]`, a slice of one element.
+    /// The box as an argument of a kernel that changes it: a slice of one element.
     pub fn arg_mut(&self) -> Arg {
         self.one.arg_mut()
     }

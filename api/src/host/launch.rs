@@ -90,7 +90,7 @@ pub struct SliceArg {
     pub len: u32,
     /// Bytes of an element.
     pub stride: u32,
-    /// Whether the kernel changes the elements: a parameter `&mut [T]`, not `&[T]`.
+    /// Whether the kernel changes the elements: any parameter but `&[T]`.
     pub mutable: bool,
     /// The block of a heap that it lies in, if it does, kept by the launch.
     pub(super) block: Option<Arc<HeapBlock>>,

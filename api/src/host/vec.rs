@@ -15,7 +15,8 @@ use std::vec::Vec;
 /// storage buffer at most.
 const HEAP_ALIGN: usize = 256;
 
-/// A vector of `T` in device memory, owned by the host. Kernels take it as `&[T]` or `&mut [T]`.
+/// A vector of `T` in device memory, owned by the host. Kernels take it as `&[T]`, as `&mut T`, `PerLane<T>` or
+/// `Scatter<T>`, or as `&mut [T]`.
 ///
 /// It lies in a buffer of its own, or, from the `_in` constructors, inside a heap. The
 /// length is fixed.
@@ -119,7 +120,7 @@ impl<T: HeapData> DeviceVec<T> {
         self.slice(false)
     }
 
-    /// The vector as an argument of a kernel that takes it as `&mut [T]`.
+    /// The vector as an argument of a kernel that changes its elements.
     pub fn arg_mut(&self) -> Arg {
         self.slice(true)
     }
