@@ -18,7 +18,7 @@ pub use warpheap_rt::api::host::{
 
 pub use warpheap_rt::host::container::{
     DeviceChunkQueue, DeviceHeapVec, DeviceList, DeviceQueue, DeviceSharedVec, DeviceString,
-    free_strings, free_vectors, read_strings, read_vectors,
+    free_strings, free_vectors, read_strings, read_vectors, vector_lengths,
 };
 
 use warpheap_rt::alloc::WarpHeap;

@@ -17,4 +17,4 @@ pub use list::{DeviceList, free_lists, make_lists, read_lists};
 pub use queue::DeviceQueue;
 pub use shared_vec::DeviceSharedVec;
 pub use string::{DeviceString, free_strings, read_strings};
-pub use vec::{DeviceHeapVec, free_vectors, read_vectors};
+pub use vec::{DeviceHeapVec, free_vectors, read_vectors, vector_lengths};

@@ -80,6 +80,18 @@ pub fn read_vectors<T: HeapData, A: HostAlloc>(
         .collect()
 }
 
+/// Number of elements of each of these vectors.
+///
+/// # Errors
+/// Errors of the device.
+pub fn vector_lengths<T: HeapData>(
+    vectors: &DeviceVec<HeapVec<T>>,
+) -> Result<Vec<u32>, DeviceError> {
+    // SAFETY: their lengths are read, and no more.
+    let vectors = unsafe { vectors.peek() }?;
+    Ok(vectors.iter().map(HeapVec::len).collect())
+}
+
 /// Frees the memory of vectors that kernels filled in `pool`, and leaves empty ones. What elements own is not
 /// freed. Each is a request to the device: a kernel does it faster.
 ///

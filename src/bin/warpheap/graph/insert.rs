@@ -72,10 +72,12 @@ impl Room {
     /// Copies a batch to the device.
     fn fill(&self, batch: &Batch) -> Result<(DeviceVec<Segment>, DeviceVec<u32>), DeviceError> {
         let groups = batch.groups.len() as u32;
-        let mut segments = DeviceVec::from_raw_parts(self.segments.clone(), 0, groups)?;
+        // SAFETY: here and below, the buffer is for this, and the vector is dropped before the next one.
+        let mut segments = unsafe { DeviceVec::from_raw_parts(self.segments.clone(), 0, groups)? };
         segments.copy_from(&batch.groups)?;
         let edges = batch.sources.len() as u32;
-        let mut sources = DeviceVec::from_raw_parts(self.sources.clone(), 0, edges)?;
+        // SAFETY: the same.
+        let mut sources = unsafe { DeviceVec::from_raw_parts(self.sources.clone(), 0, edges)? };
         sources.copy_from(&batch.sources)?;
         Ok((segments, sources))
     }

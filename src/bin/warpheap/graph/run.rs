@@ -12,7 +12,7 @@ use crate::pool::Failed;
 use crate::progress::Progress;
 use std::time::{Duration, Instant};
 use warpheap::device::HeapVec;
-use warpheap::{Device, DeviceError, DeviceVec, LaunchConfig, Pool, Prepared};
+use warpheap::{Device, DeviceError, DeviceVec, LaunchConfig, Pool, Prepared, vector_lengths};
 use warpheap_applications::Kernels;
 use warpheap_applications::graph::{
     GraphCollectEntry, GraphFreeEntry, GraphInsertEntry, GraphRankEntry,
@@ -61,7 +61,7 @@ where
     let batches = insert(context, &pool, &vertices, &mut phases)?;
     let grown = pool.stats()?;
     let ranks = rank(context, &pool, &vertices, &mut phases)?;
-    let lengths: Vec<u32> = vertices.to_vec()?.iter().map(HeapVec::len).collect();
+    let lengths: Vec<u32> = vector_lengths(&vertices)?;
     let base = reference.list.base;
     let wrong = |mismatch: Mismatch| CliError::Wrong {
         allocator: A::NAME,

@@ -8,7 +8,7 @@ use outside_kernels::branches::{
 };
 use std::time::Duration;
 use warpheap::device::HeapVec;
-use warpheap::{DeviceVec, HostAlloc};
+use warpheap::{DeviceVec, HostAlloc, vector_lengths};
 
 /// Elements of a vector's first block, at least.
 const FIRST: u32 = 4;
@@ -120,12 +120,13 @@ pub fn run<A: HostAlloc + GrowEntry + CopyAndFreeEntry>(stage: &Stage) -> Outcom
         // Where the elements of each lane will be. A length that is wrong is found before it is believed.
         let mut starts = Vec::with_capacity(lanes);
         let mut end = 0u32;
-        // SAFETY: lengths alone are read.
-        let found = unsafe { words.peek()?.into_iter().zip(readings.peek()?) };
+        let found = vector_lengths(&words)?
+            .into_iter()
+            .zip(vector_lengths(&readings)?);
         for ((lane, expected), (words, readings)) in (0..).zip(&expected).zip(found) {
             let (len, other) = match lane % 3 {
-                2 => (readings.len(), words.len()),
-                _ => (words.len(), readings.len()),
+                2 => (readings, words),
+                _ => (words, readings),
             };
             let right = len == expected.len || (is_full && len < expected.len);
             expect(right && other == 0, || {

@@ -44,7 +44,8 @@ pub struct Loaded {
 
 /// The first `len` elements of a buffer.
 fn front<T: HeapData>(buffer: &RawBuffer, len: usize) -> Result<DeviceVec<T>, DeviceError> {
-    DeviceVec::from_raw_parts(buffer.clone(), 0, len as u32)
+    // SAFETY: the caller has the buffer for itself, and any words are elements.
+    unsafe { DeviceVec::from_raw_parts(buffer.clone(), 0, len as u32) }
 }
 
 impl Room {

@@ -44,7 +44,8 @@ impl Sums {
                 break;
             }
             let count = spans(below);
-            let above = DeviceVec::from_raw_parts(level.clone(), 0, count)?;
+            // SAFETY: the buffer is one of words that nothing else uses meanwhile.
+            let above = unsafe { DeviceVec::from_raw_parts(level.clone(), 0, count)? };
             let shape = LaunchConfig::for_num_elems(count);
             launches.push(kernels.scan_up_launch(shape, below, &above));
             sums.push(above);
