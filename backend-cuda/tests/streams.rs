@@ -290,7 +290,8 @@ fn writes_reads_fills_and_copies_touch_their_range_alone() {
     assert!(stream.read(a.id(), 64, 0).is_empty());
 
     let mut bytes = [0; 64];
-    a.copy(0, &b, 32, 32).unwrap();
+    // SAFETY: nobody else has this memory.
+    unsafe { a.copy(0, &b, 32, 32) }.unwrap();
     b.read(0, &mut bytes).unwrap();
     assert_eq!(words(&bytes)[6..12], [1, three, 1, 1, 2, 2]);
 }
@@ -593,11 +594,7 @@ fn heaps_are_bound_between_launches() {
         stream.streams.take(read, &mut bytes).unwrap();
         u32::from_ne_bytes(bytes)
     };
-    let heap = HeapArg {
-        buffer: device.alloc(4096).unwrap(),
-        words: 1024,
-        params: Default::default(),
-    };
+    let heap = HeapArg::new(device.alloc(4096).unwrap(), 1024, Default::default());
     let unbound = before();
     backend.bind_heap(module.id().unwrap(), &heap).unwrap();
     let bound = before();

@@ -194,6 +194,17 @@ pub struct Launch<'a> {
 }
 
 impl HeapArg {
+    /// A heap in a buffer, of no pool: for who drives a backend by hand.
+    pub fn new(buffer: RawBuffer, words: u64, params: HeapParams) -> Self {
+        HeapArg {
+            buffer,
+            words,
+            params,
+            allocator: "an unnamed allocator",
+            generation: Generation::default(),
+        }
+    }
+
     /// The words that it takes in a block of arguments, when its buffer lies at `address`.
     pub fn arg_words(&self, address: u64) -> [u32; abi::HEAP_WORDS] {
         let mut words = [0; abi::HEAP_WORDS];
