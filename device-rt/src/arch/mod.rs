@@ -24,7 +24,9 @@ mod spirv;
 #[cfg(target_arch = "spirv")]
 use spirv as target;
 
+mod calls;
 mod group;
+pub(crate) use calls::{where_calls, where_no_calls};
 pub use group::Group;
 
 #[cfg(not(target_arch = "spirv"))]
@@ -57,11 +59,11 @@ pub use target::pause;
 #[cfg(warpheap_alloc)]
 pub use target::{end_lane, global_heap, panic_report};
 
+/// Whether it is a device. In the emulator there are few steps between two looks, and few chunks.
+pub const ON_DEVICE: bool = cfg!(any(target_arch = "nvptx64", target_arch = "spirv"));
+
 /// Whether a panic ends its lane and no other.
-pub const PANICS_END_LANES: bool = cfg!(any(
-    warpheap_alloc,
-    not(any(target_arch = "nvptx64", target_arch = "spirv"))
-));
+pub const PANICS_END_LANES: bool = cfg!(warpheap_alloc) | !ON_DEVICE;
 
 /// Lets other lanes run for about this time, where the device can: here it cannot (Vulkan has no such instruction, and
 /// the emulator schedules at every atomic).

@@ -1,6 +1,7 @@
 //! Blocks of containers: handles of one word, layouts, and slots that a counter hands out.
 
-use warpheap_api::{HeapMemory, Layout, layout};
+use crate::arch;
+use warpheap_api::{HeapData, HeapMemory, Layout, layout};
 
 /// The first word of what a handle names. A handle is 0 for none, otherwise the granule and one, so that
 /// zeroed memory names nothing.
@@ -29,4 +30,17 @@ pub(super) fn take<M: HeapMemory>(words: M, counter: usize, last: u32, number: u
         count = words.fetch_add(counter, number);
     }
     count
+}
+
+/// Leaves an empty container where one lies that is about to be changed elsewhere, if a panic could leave it there while
+/// what it owned was freed.
+#[inline(always)]
+pub(super) fn hollow<T: HeapData, M: HeapMemory>(memory: M, word: usize) {
+    if arch::PANICS_END_LANES && T::OF_HEAP {
+        let mut i = 0;
+        while i < T::WORDS as usize {
+            memory.write(word + i, 0);
+            i += 1;
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! A block with one value.
 
-use super::block::word_of;
+use super::block::{hollow, word_of};
 use super::handle::word_handle;
 use crate::Heap;
 use core::marker::PhantomData;
@@ -78,7 +78,8 @@ impl<T: HeapData> HeapBox<T> {
         }
     }
 
-    /// Changes the value where it lies; `otherwise`, and nothing called, if there is none.
+    /// Changes the value where it lies; `otherwise`, and nothing called, if there is none. A function that panics may
+    /// leave an empty value, as [`HeapVec::with_mut`](super::HeapVec::with_mut) says.
     #[inline(always)]
     pub fn with_mut<A: DeviceAlloc, R>(
         &mut self,
@@ -90,6 +91,7 @@ impl<T: HeapData> HeapBox<T> {
             return otherwise;
         }
         let mut value = T::get(heap.memory(), word_of(self.block));
+        hollow::<T, _>(heap.memory(), word_of(self.block));
         let result = change(&mut value);
         value.put(heap.memory(), word_of(self.block));
         result

@@ -1,5 +1,6 @@
 //! A growing vector.
 
+use super::block::hollow;
 use crate::Heap;
 use core::marker::PhantomData;
 use warpheap_api::abi::ArgBlock;
@@ -229,8 +230,8 @@ impl<T: HeapData> HeapVec<T> {
 
     /// Changes the element at `index` where it lies; `otherwise`, and nothing called, beyond the end.
     ///
-    /// While the function runs the element is empty for whoever finds it in the vector, which nobody can: the vector
-    /// is borrowed.
+    /// An element that owns memory is changed outside of the vector, and put back. Where a panic ends a lane alone, a
+    /// function that panics leaves an empty one there, and what the element owned allocated.
     #[inline(always)]
     pub fn with_mut<A: DeviceAlloc, R>(
         &mut self,
@@ -242,6 +243,10 @@ impl<T: HeapData> HeapVec<T> {
         if index < self.len {
             // SAFETY: the index was checked; the vector owns the block, and the element is put back where it was.
             let mut element: T = unsafe { heap.load_at(self.ptr, index) };
+            hollow::<T, _>(
+                heap.memory(),
+                self.ptr.word() + index as usize * T::WORDS as usize,
+            );
             let result = change(&mut element);
             // SAFETY: the same.
             unsafe { heap.store_at(self.ptr, index, element) };

@@ -175,6 +175,28 @@ fn panics(site: &Site) {
     assert_eq!(contents[20], [5, 6, 7, 8, 1]);
 }
 
+/// So does one that panics while it changes a list in a vector: it is empty, and no list that names what was freed.
+fn panics_in_the_midst(site: &Site) {
+    let world = World::new(site);
+    let kernels = &world.kernels;
+    let mut lists = world.zeroed::<HeapVec<HeapVec<u32>>>(30);
+    let mut run = |panics: u32| {
+        let mut asked = [0; 30];
+        asked[11] = panics;
+        let panics = world.vec(&asked);
+        kernels.change_and_panic(&world.pool, config(30), &mut lists, &panics)
+    };
+    for _ in 0..4 {
+        run(0).expect("pushed");
+    }
+    let ended = catch_unwind(AssertUnwindSafe(|| run(1)));
+    assert!(!matches!(ended, Ok(Ok(_))), "the panic was not noticed");
+    let mut lengths = world.zeroed(30);
+    let looked = kernels.first_lengths(&world.pool, config(30), &lists, &mut lengths);
+    looked.expect("lengths");
+    assert_eq!(lengths.to_vec().unwrap()[11], 0);
+}
+
 /// All lanes run where all have to take part.
 fn per_lane(site: &Site) {
     let world = World::new(site);
@@ -347,6 +369,7 @@ fn host() {
         let site = Site::host(width);
         all(&site);
         panics(&site);
+        panics_in_the_midst(&site);
     }
 }
 

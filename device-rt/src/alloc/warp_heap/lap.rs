@@ -18,7 +18,7 @@
 use super::WarpHeap;
 use super::row::Row;
 use super::walk::{Phase, Walk};
-use crate::arch::Group;
+use crate::arch::{self, Group};
 use warpheap_api::{HeapMemory, least, select};
 
 /// Two to this power chunks are a segment.
@@ -26,18 +26,10 @@ const SEGMENT_SHIFT: u32 = 5;
 
 /// Two to this power segments are a lap, at least, so that all laps that are under way have segments for all warps that
 /// run at a time. A small pool is looked at more than once in a lap. In the emulator laps are short, so that warps meet.
-const LAP_SHIFT: u32 = if cfg!(any(target_arch = "nvptx64", target_arch = "spirv")) {
-    8
-} else {
-    3
-};
+const LAP_SHIFT: u32 = if arch::ON_DEVICE { 8 } else { 3 };
 
 /// In a pool of no more segments than this a warp is as fast alone.
-const FEW: u32 = if cfg!(any(target_arch = "nvptx64", target_arch = "spirv")) {
-    32
-} else {
-    1
-};
+const FEW: u32 = if arch::ON_DEVICE { 32 } else { 1 };
 
 /// After so many segments a warp goes on alone, unless others look at so many times as many.
 const HELPERS: u32 = 16;

@@ -7,7 +7,7 @@
 use super::class::Class;
 use super::row::{Row, Want};
 use super::state::{FREE, pack, tag_of};
-use super::window::{has_room, is_foreign, newest, score, warp};
+use super::window::{has_room, is_foreign, score, warp};
 use super::{Part, WarpHeap};
 use crate::bits::take_from;
 use crate::sync::hash;
@@ -112,12 +112,12 @@ impl WarpHeap {
             if !here {
                 window = words.glance(window_word);
                 if window != 0 {
-                    // The last one among those that were opened last. They are on the way together.
+                    // The last one among the newest quarter. They are on the way together.
                     chunks = [
                         self.chunk_at(row, seeds[0] % window),
                         self.chunk_at(row, seeds[1] % window),
                         self.chunk_at(row, seeds[2] % window),
-                        self.chunk_at(row, window - 1 - seeds[3] % newest(window)),
+                        self.chunk_at(row, window - 1 - seeds[3] % (window / 4 + 1)),
                     ];
                 }
             }

@@ -10,7 +10,7 @@
 use super::class::Class;
 use super::state::{FREE, pack, tag_for, tag_of};
 use super::{Ask, Part, WarpHeap};
-use crate::arch::{self, Group};
+use crate::arch::{self, Group, where_calls};
 use crate::bits::{low_mask, starts_of};
 use crate::sync::Team;
 use crate::thread;
@@ -69,18 +69,18 @@ impl Attempt {
         }
     }
 
-    /// It, for [`from_words`](Self::from_words).
-    #[cfg(target_arch = "nvptx64")]
-    #[inline(always)]
-    pub fn to_words(self) -> [u32; 2] {
-        [self.chunk_held, self.old]
-    }
+    where_calls! {
+        /// It, for [`from_words`](Self::from_words).
+        #[inline(always)]
+        pub fn to_words(self) -> [u32; 2] {
+            [self.chunk_held, self.old]
+        }
 
-    /// What [`to_words`](Self::to_words) gave.
-    #[cfg(target_arch = "nvptx64")]
-    #[inline(always)]
-    pub fn from_words([chunk_held, old]: [u32; 2]) -> Self {
-        Attempt { chunk_held, old }
+        /// What [`to_words`](Self::to_words) gave.
+        #[inline(always)]
+        pub fn from_words([chunk_held, old]: [u32; 2]) -> Self {
+            Attempt { chunk_held, old }
+        }
     }
 
     /// The chunk.

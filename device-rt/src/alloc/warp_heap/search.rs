@@ -13,11 +13,7 @@ use crate::thread;
 use warpheap_api::{AllocError, DevicePtr, HeapMemory, LaneMask, least, select};
 
 /// Looks at chunks of which it cannot be said whether they have room. In the emulator there are few steps between.
-const LOOKS: u32 = if cfg!(any(target_arch = "nvptx64", target_arch = "spirv")) {
-    64
-} else {
-    2
-};
+const LOOKS: u32 = if arch::ON_DEVICE { 64 } else { 2 };
 
 /// Rounds in which a warp may lose all that it reached for to others before it gives up.
 const ROUNDS_LOST: u32 = 16;

@@ -15,7 +15,7 @@ use super::state::{FREE, count_of, tag_of};
 use crate::arch;
 use crate::sync::hash;
 use crate::thread;
-use warpheap_api::{HeapMemory, least, select};
+use warpheap_api::{HeapMemory, select};
 
 /// The score of a chunk that is nearly full: most of its words are.
 const NEARLY_FULL: u32 = 2;
@@ -42,13 +42,6 @@ pub(super) fn is_foreign(row: Row, state: u32) -> bool {
     (tag_of(state) != row.tag) & (state != FREE)
 }
 
-/// As many places behind a window are opened side by side, and so the newest ones are as many: a quarter of those of a
-/// small window, a sixteenth of a large one. What is opened is nearly empty for a while, and stays tied if the launch ends.
-#[inline(always)]
-pub(super) fn newest(window: u32) -> u32 {
-    least(window / 4, window / 16 + 1) + 1
-}
-
 /// The number of the calling warp in the launch.
 #[inline(always)]
 pub(super) fn warp() -> u32 {
@@ -65,15 +58,15 @@ pub(super) struct Opening {
 }
 
 impl WarpHeap {
-    /// The place behind a window where the calling warp opens a chunk. Warps are spread over as many places as [`newest`]
-    /// says. If all warps are expected to want some, it is as many as they would take where nothing is open yet,
+    /// The place behind a window where the calling warp opens a chunk. Warps are spread over a quarter as many places as
+    /// the window has. If all warps are expected to want some, it is as many as they would take where nothing is open yet,
     /// and an eighth of that where most may find room in what is.
     #[inline(always)]
     pub(super) fn opening(self, row: Row, want: Want, window: u32) -> Opening {
         let warps = thread::count() >> arch::warp_width().trailing_zeros();
         let all = warps * want.many / row.most;
         let all = select(window == 0, all, all / 8);
-        let some = newest(window);
+        let some = window / 4 + 1;
         let many = all > some;
         let spread = select(many, all, some);
         let number = select(many, warp(), hash(warp()));

@@ -61,6 +61,41 @@ pub fn push_and_panic<A: DeviceAlloc>(
     Ok(())
 }
 
+/// The list in the vector of each lane gets one element, and then a lane that is asked to panics in the midst of that.
+///
+/// # Errors
+/// As `HeapVec::push`.
+#[kernel(allocators = [RandomWalkMalloc])]
+pub fn change_and_panic<A: DeviceAlloc>(
+    heap: Heap<A>,
+    lists: &mut HeapVec<HeapVec<u32>>,
+    panics: &[u32],
+) -> Result<(), AllocError> {
+    if lists.is_empty() {
+        lists.push(heap, HeapVec::new())?;
+    }
+    let i = thread::index();
+    lists.with_mut(heap, 0, Ok(()), |list| {
+        list.push(heap, i)?;
+        assert!(panics[i as usize] == 0, "asked to");
+        Ok(())
+    })
+}
+
+/// What is in the first list of each lane: its length, or `u32::MAX` if there is none.
+#[kernel(allocators = [RandomWalkMalloc])]
+pub fn first_lengths<A: DeviceAlloc>(
+    heap: Heap<A>,
+    lists: &[HeapVec<HeapVec<u32>>],
+    length: &mut u32,
+) {
+    let i = thread::index() as usize;
+    *length = u32::MAX;
+    if i < lists.len() {
+        *length = lists[i].with(heap, 0, u32::MAX, |list| list.len());
+    }
+}
+
 /// Each lane has the double of its value and gives it to the others of its block. All lanes run, since all take part
 /// in the broadcast: `sums` has the double of the block's first value, or 1 if that lies beyond the end.
 #[kernel]
