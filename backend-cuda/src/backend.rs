@@ -5,10 +5,10 @@ use crate::discover;
 use crate::fences::Fences;
 use crate::globals;
 use crate::memory::Allocation;
-use crate::module::{FunctionInfo, Loaded};
+use crate::module::Loaded;
 use crate::queue::{Queue, report_address};
 use crate::session::Session;
-use crate::state::{State, foreign};
+use crate::state::State;
 use crate::status::{Status, no_device};
 use crate::stream::Shared;
 use cust::context::{Context, CurrentContext, ResourceLimit};
@@ -27,7 +27,7 @@ use warpheap_api::host::{
 /// Drives one GPU through CUDA.
 pub struct CudaBackend {
     pub(crate) info: DeviceInfo,
-    capability: (u32, u32),
+    pub(crate) capability: (u32, u32),
     fences: Fences,
     /// Of lanes that use Rust's own collections.
     stack_bytes: usize,
@@ -97,45 +97,6 @@ impl CudaBackend {
             })),
             turns: Condvar::new(),
         })
-    }
-
-    /// The GPU's compute capability: 9.0 is `(9, 0)`.
-    pub fn capability(&self) -> (u32, u32) {
-        self.capability
-    }
-
-    /// What the driver's compiler made of a kernel.
-    ///
-    /// # Errors
-    /// [`DeviceError::LayoutMismatch`] if the module has no such entry; [`DeviceError::Lost`],
-    /// [`DeviceError::Driver`].
-    pub fn function_info(
-        &self,
-        module: ModuleId,
-        entry: &str,
-    ) -> Result<FunctionInfo, DeviceError> {
-        let mut state = self.enter("asking for a kernel's properties")?;
-        let State {
-            modules, session, ..
-        } = &mut **state;
-        match modules.get_mut(&module.0) {
-            Some(loaded) => loaded.info(session, entry),
-            None => Err(foreign(entry, "its module")),
-        }
-    }
-
-    /// Free and total bytes of the GPU's memory, as the driver counts them.
-    ///
-    /// # Errors
-    /// [`DeviceError::Lost`], [`DeviceError::Driver`].
-    pub fn memory(&self) -> Result<(u64, u64), DeviceError> {
-        const DURING: &str = "asking for free memory";
-        let mut state = self.enter(DURING)?;
-        state.bury(DURING)?;
-        match mem_get_info() {
-            Ok((free, total)) => Ok((free as u64, total as u64)),
-            Err(error) => Err(state.session.fail("cuMemGetInfo", DURING, error)),
-        }
     }
 
     /// The state, whatever happened to the device.

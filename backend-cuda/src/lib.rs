@@ -53,6 +53,7 @@ mod memory;
 mod module;
 mod posts;
 mod ptx;
+mod queries;
 mod queue;
 mod reports;
 mod session;

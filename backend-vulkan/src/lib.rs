@@ -37,6 +37,7 @@ mod gpu;
 mod instance;
 mod isolate;
 mod launch;
+mod layout;
 mod limits;
 mod line;
 mod loops;

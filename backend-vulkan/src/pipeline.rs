@@ -4,6 +4,7 @@ use crate::cache::Place;
 use crate::error::describe;
 use crate::gpu::Gpu;
 use crate::isolate::isolate;
+use crate::layout::{Layout, Layouts, bad, check_bindings};
 use crate::loops::branch_once;
 use crate::memory::fresh_id;
 use crate::module::{Entry, Module};
@@ -15,20 +16,12 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use warpheap_api::abi::ARG_WORDS;
 use warpheap_api::host::{DeviceError, KernelImage, KernelResources, Launch, ModuleId};
 
 const FORMAT: &str = "SPIR-V";
 
 /// Lanes of a block of kernels that are not launched but asked about: those of `LaunchConfig::for_num_elems`.
 const USUAL_BLOCK: u32 = 256;
-
-/// How kernels with a number of bindings see their arguments.
-#[derive(Clone, Copy)]
-pub(crate) struct Layout {
-    pub(crate) set: vk::DescriptorSetLayout,
-    pub(crate) pipeline: vk::PipelineLayout,
-}
 
 /// A pipeline that is ready to be bound.
 #[derive(Clone, Copy)]
@@ -67,7 +60,7 @@ struct Kept {
 /// All modules and pipelines of a device.
 pub(crate) struct Pipelines {
     modules: HashMap<u64, Module>,
-    layouts: HashMap<u32, Layout>,
+    layouts: Layouts,
     built: HashMap<Key, vk::Pipeline>,
     /// How long all of them took.
     pub(crate) load_time: Duration,
@@ -78,7 +71,7 @@ impl Pipelines {
     pub(crate) fn new(gpu: &Arc<Gpu>) -> Self {
         Pipelines {
             modules: HashMap::new(),
-            layouts: HashMap::new(),
+            layouts: Layouts::new(gpu),
             built: HashMap::new(),
             load_time: Duration::ZERO,
             gpu: gpu.clone(),
@@ -127,7 +120,7 @@ impl Pipelines {
             block_dim: launch.config.block_dim,
             bindings,
         };
-        let layout = self.layout(bindings, launch.entry)?;
+        let layout = self.layouts.of(bindings, launch.entry)?;
         if let Some(&pipeline) = self.built.get(&key) {
             return Ok(Built { pipeline, layout });
         }
@@ -163,7 +156,7 @@ impl Pipelines {
             block_dim: USUAL_BLOCK.min(self.gpu.limits.max_block_dim),
             tells: true,
         };
-        let layout = self.layout(self.find(&order)?.bindings.max(1), entry)?;
+        let layout = self.layouts.of(self.find(&order)?.bindings.max(1), entry)?;
         let pipeline = self.compile(&order, self.find(&order)?, layout)?;
         let told = resources::of(&self.gpu, pipeline);
         // SAFETY: made above, never bound.
@@ -309,51 +302,6 @@ impl Pipelines {
         }
     }
 
-    fn layout(&mut self, bindings: u32, entry: &str) -> Result<Layout, DeviceError> {
-        if let Some(&layout) = self.layouts.get(&bindings) {
-            return Ok(layout);
-        }
-        let most = self.gpu.limits.max_storage_buffers;
-        if bindings > most {
-            return Err(bad(
-                entry,
-                format!("it takes {bindings} buffers with its report, the device allows {most}"),
-            ));
-        }
-        let compute = vk::ShaderStageFlags::COMPUTE;
-        let slots: Vec<_> = (0..bindings)
-            .map(|binding| {
-                vk::DescriptorSetLayoutBinding::default()
-                    .binding(binding)
-                    .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                    .descriptor_count(1)
-                    .stage_flags(compute)
-            })
-            .collect();
-        let device = &self.gpu.device;
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&slots);
-        // SAFETY: the device is alive, `slots` outlives the call.
-        let set = unsafe { device.create_descriptor_set_layout(&info, None) };
-        let set = self.gpu.check("vkCreateDescriptorSetLayout", set)?;
-        let sets = [set];
-        let push = [vk::PushConstantRange::default()
-            .stage_flags(compute)
-            .size(ARG_WORDS as u32 * 4)];
-        let info = vk::PipelineLayoutCreateInfo::default()
-            .set_layouts(&sets)
-            .push_constant_ranges(&push);
-        // SAFETY: as above; every device has 128 bytes of push constants.
-        let pipeline = unsafe { device.create_pipeline_layout(&info, None) };
-        let pipeline = pipeline.inspect_err(|_| {
-            // SAFETY: made above, used by nothing.
-            unsafe { device.destroy_descriptor_set_layout(set, None) }
-        });
-        let pipeline = self.gpu.check("vkCreatePipelineLayout", pipeline)?;
-        let layout = Layout { set, pipeline };
-        self.layouts.insert(bindings, layout);
-        Ok(layout)
-    }
-
     /// Whether a capability is enabled; `None` for those that this backend does not know.
     fn has(&self, capability: Capability) -> Option<bool> {
         let features = self.gpu.limits.features;
@@ -383,37 +331,6 @@ impl Drop for Pipelines {
             for &pipeline in self.built.values() {
                 device.destroy_pipeline(pipeline, None);
             }
-            for layout in self.layouts.values() {
-                device.destroy_pipeline_layout(layout.pipeline, None);
-                device.destroy_descriptor_set_layout(layout.set, None);
-            }
         }
-    }
-}
-
-fn check_bindings(entry: &Entry, bindings: u32) -> Result<(), DeviceError> {
-    if entry.other_sets {
-        return Err(bad(
-            &entry.name,
-            "it declares buffers outside descriptor set 0".to_string(),
-        ));
-    }
-    if entry.bindings > bindings {
-        return Err(bad(
-            &entry.name,
-            format!(
-                "it uses {} buffers, the launch brings {bindings} with its report: the arguments are \
-                 not those of this kernel",
-                entry.bindings
-            ),
-        ));
-    }
-    Ok(())
-}
-
-fn bad(kernel: &str, why: String) -> DeviceError {
-    DeviceError::BadLaunch {
-        kernel: kernel.to_string(),
-        why,
     }
 }

@@ -150,6 +150,7 @@ unsafe fn by_global(_: &ArgBlock) {
     // SAFETY: no size is zero, and each block is given back once, with its layout.
     branches(
         |layout| unsafe { GLOBAL.alloc(layout) },
+        // SAFETY: the same.
         |block, layout| unsafe { GLOBAL.dealloc(block, layout) },
     );
 }

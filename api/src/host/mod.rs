@@ -10,7 +10,7 @@
 //! | `plan`, `pool` | how a heap is laid out, and a heap on a device: [`Pool`] |
 //! | `stats` | what a heap holds at one moment |
 //! | `module` | the kernels of a device crate, embedded and on a device |
-//! | `launch`, `check` | the shape of a launch and its arguments, and what is wrong with them |
+//! | `launch`, `arg`, `check` | the shape of a launch, its arguments, and what is wrong with them |
 //! | `stream`, `event`, `reading`, `scope` | work that the host does not wait for |
 //! | `queue` | what the three share: a queue of the backend, and what its work needs |
 //! | `streams` | what a backend implements for it |
@@ -18,6 +18,7 @@
 //! | `contents` | of which heap the containers in a vector are |
 //! | `generation` | heaps that were made fresh, and what was in them before |
 
+mod arg;
 mod backend;
 mod boxed;
 mod buffer;
@@ -43,6 +44,7 @@ mod stream;
 mod streams;
 mod vec;
 
+pub use arg::{Arg, Args, HeapArg, IntoArg, SliceArg};
 pub use backend::{
     Backend, BackendKind, BufferId, DeviceInfo, HostEntry, KernelImage, KernelResources, ModuleId,
 };
@@ -52,9 +54,7 @@ pub use device::Device;
 pub use error::{DeviceError, PlanError};
 pub use event::Event;
 pub use failure::{Cause, KernelFailure};
-pub use launch::{
-    Arg, Args, HeapArg, IntoArg, Launch, LaunchConfig, LaunchReport, Prepared, SliceArg,
-};
+pub use launch::{Launch, LaunchConfig, LaunchReport, Prepared};
 pub use module::{KernelImages, Module, Modules, PackedImage, unpack};
 pub use panic::KernelPanic;
 pub use plan::{Fill, HeapPlan, HeapReader, HostAlloc};

@@ -79,24 +79,11 @@ impl<'s, A: Subject> Vectors<'s, A> {
         };
         let ops = DeviceVec::from_slice(device, &ops).expect("actions");
         let starts = DeviceVec::from_slice(device, &starts).expect("starts");
+        let (pool, vectors) = (&self.pool, &mut self.vectors);
         let result = if sizes {
-            kernels.size_vectors(
-                &self.pool,
-                config,
-                &mut self.vectors,
-                &ops,
-                &starts,
-                &outcomes,
-            )
+            kernels.size_vectors(pool, config, vectors, &ops, &starts, &outcomes)
         } else {
-            kernels.use_vectors(
-                &self.pool,
-                config,
-                &mut self.vectors,
-                &ops,
-                &starts,
-                &outcomes,
-            )
+            kernels.use_vectors(pool, config, vectors, &ops, &starts, &outcomes)
         };
         if let Err(error) = result {
             panic!("{} on {}: {error}", A::NAME, device.info().name);

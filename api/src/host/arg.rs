@@ -1,0 +1,134 @@
+//! The arguments of a launch.
+
+use super::contents::Contents;
+use super::generation::{Generation, HeapBlock};
+use super::{BufferId, RawBuffer};
+use crate::{HeapData, HeapParams, abi};
+use std::sync::Arc;
+use std::vec::Vec;
+
+/// A typed slice of device memory among the arguments of a launch.
+#[derive(Clone, Debug)]
+pub struct SliceArg {
+    /// The memory.
+    pub buffer: RawBuffer,
+    /// Byte offset of the first element in the buffer.
+    pub offset: u64,
+    /// Number of elements.
+    pub len: u32,
+    /// Bytes of an element.
+    pub stride: u32,
+    /// Whether the kernel changes the elements: any parameter but `&[T]`.
+    pub mutable: bool,
+    /// The block of a heap that it lies in, if it does, kept by the launch.
+    pub(super) block: Option<Arc<HeapBlock>>,
+    /// Of which heap its elements are, if they are containers.
+    pub(super) contents: Option<Contents>,
+}
+
+/// A heap among the arguments of a launch.
+#[derive(Clone, Debug)]
+pub struct HeapArg {
+    /// The memory, the heap from its start.
+    pub buffer: RawBuffer,
+    /// Number of 32-bit words of the heap.
+    pub words: u64,
+    /// The allocator's parameters.
+    pub params: HeapParams,
+    /// Name of the allocator.
+    pub(super) allocator: &'static str,
+    pub(super) generation: Generation,
+}
+
+/// One argument of a launch.
+#[derive(Clone, Debug)]
+pub enum Arg {
+    /// A heap.
+    Heap(HeapArg),
+    /// A slice.
+    Slice(SliceArg),
+    /// A scalar's words.
+    Words(Vec<u32>),
+}
+
+impl Arg {
+    /// The buffer, the byte offset and the number of bytes that a backend binds for this argument;
+    /// `None` for scalars.
+    pub fn binding(&self) -> Option<(BufferId, u64, u64)> {
+        match self {
+            Arg::Heap(heap) => Some((heap.buffer.id(), 0, heap.words * 4)),
+            Arg::Slice(slice) => Some((
+                slice.buffer.id(),
+                slice.offset,
+                slice.len as u64 * slice.stride as u64,
+            )),
+            Arg::Words(_) => None,
+        }
+    }
+}
+
+/// The arguments of a launch, in the order of the kernel's parameters.
+pub type Args = Vec<Arg>;
+
+/// What can be passed for a scalar parameter: its words, as [`Argument`](crate::Argument) reads them.
+pub trait IntoArg {
+    /// The argument.
+    fn into_arg(self) -> Arg;
+}
+
+impl<T: HeapData + Copy> IntoArg for T {
+    fn into_arg(self) -> Arg {
+        Arg::Words(super::vec::words_of(core::slice::from_ref(&self)).to_vec())
+    }
+}
+
+macro_rules! into_words {
+    ($($type:ty: $words:expr;)*) => {$(
+        impl IntoArg for $type {
+            fn into_arg(self) -> Arg {
+                Arg::Words($words(self).to_vec())
+            }
+        }
+    )*};
+}
+
+into_words! {
+    bool: |value| [u32::from(value)];
+    u8: |value| [u32::from(value)];
+    u16: |value| [u32::from(value)];
+    i8: |value| [value as u32];
+    i16: |value| [value as u32];
+    usize: |value| halves(value as u64);
+    u64: halves;
+    i64: |value| halves(value as u64);
+    f64: |value: f64| halves(value.to_bits());
+}
+
+impl HeapArg {
+    /// A heap in a buffer, of no pool: for who drives a backend by hand.
+    pub fn new(buffer: RawBuffer, words: u64, params: HeapParams) -> Self {
+        HeapArg {
+            buffer,
+            words,
+            params,
+            allocator: "an unnamed allocator",
+            generation: Generation::default(),
+        }
+    }
+
+    /// The words that it takes in a block of arguments, when its buffer lies at `address`.
+    pub fn arg_words(&self, address: u64) -> [u32; abi::HEAP_WORDS] {
+        let mut words = [0; abi::HEAP_WORDS];
+        let wide = [address, self.words];
+        for (two, value) in words.chunks_exact_mut(2).zip(wide) {
+            two.copy_from_slice(&halves(value));
+        }
+        words[4..].copy_from_slice(&self.params);
+        words
+    }
+}
+
+/// A number as two words, the lower one first.
+pub(super) fn halves(value: u64) -> [u32; 2] {
+    [value as u32, (value >> 32) as u32]
+}

@@ -1,0 +1,48 @@
+//! What a GPU can be asked besides what every backend is asked.
+
+use crate::backend::CudaBackend;
+use crate::module::FunctionInfo;
+use crate::state::{State, foreign};
+use cust::memory::mem_get_info;
+use warpheap_api::host::{DeviceError, ModuleId};
+
+impl CudaBackend {
+    /// The GPU's compute capability: 9.0 is `(9, 0)`.
+    pub fn capability(&self) -> (u32, u32) {
+        self.capability
+    }
+
+    /// What the driver's compiler made of a kernel.
+    ///
+    /// # Errors
+    /// [`DeviceError::LayoutMismatch`] if the module has no such entry; [`DeviceError::Lost`],
+    /// [`DeviceError::Driver`].
+    pub fn function_info(
+        &self,
+        module: ModuleId,
+        entry: &str,
+    ) -> Result<FunctionInfo, DeviceError> {
+        let mut state = self.enter("asking for a kernel's properties")?;
+        let State {
+            modules, session, ..
+        } = &mut **state;
+        match modules.get_mut(&module.0) {
+            Some(loaded) => loaded.info(session, entry),
+            None => Err(foreign(entry, "its module")),
+        }
+    }
+
+    /// Free and total bytes of the GPU's memory, as the driver counts them.
+    ///
+    /// # Errors
+    /// [`DeviceError::Lost`], [`DeviceError::Driver`].
+    pub fn memory(&self) -> Result<(u64, u64), DeviceError> {
+        const DURING: &str = "asking for free memory";
+        let mut state = self.enter(DURING)?;
+        state.bury(DURING)?;
+        match mem_get_info() {
+            Ok((free, total)) => Ok((free as u64, total as u64)),
+            Err(error) => Err(state.session.fail("cuMemGetInfo", DURING, error)),
+        }
+    }
+}
