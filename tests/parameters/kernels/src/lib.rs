@@ -75,7 +75,7 @@ pub fn change_and_panic<A: DeviceAlloc>(
         lists.push(heap, HeapVec::new())?;
     }
     let i = thread::index();
-    lists.with_mut(heap, 0, Ok(()), |list| {
+    lists.with_mut(heap, 0, Ok(()), move |list| {
         list.push(heap, i)?;
         assert!(panics[i as usize] == 0, "asked to");
         Ok(())
