@@ -169,6 +169,11 @@ impl DeviceCrate {
         self.declared.alloc
     }
 
+    /// Whether it came in a package, as cargo publishes, downloads and vendors them.
+    pub fn is_packaged(&self) -> bool {
+        self.declared.packaged
+    }
+
     /// The formats that its images can have: both, or PTX alone for a crate with Rust's `alloc`.
     pub fn formats(&self) -> &'static [Format] {
         match self.declared.alloc {

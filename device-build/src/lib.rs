@@ -29,6 +29,10 @@
 //! host-only = ["src/host", "src/arch/host.rs"]
 //! ```
 //!
+//! A package carries the images of its crate where `include` in its `Cargo.toml` names them, in a folder `prebuilt` of the
+//! crate. In a package they are taken as they are. What such a crate depends on has to be what they were made from: ask for
+//! it with an exact version (`=0.1.0`).
+//!
 //! A driver compiles an image whole, and a large one takes it minutes. A crate whose kernels are
 //! compiled for all allocators can have an image for each, which is loaded when it is needed first:
 //!
@@ -242,10 +246,17 @@ fn image(
     let miss = match (options.mode, folder) {
         (Mode::Build, _) => PrebuiltMiss::NotAllowed,
         (_, None) => PrebuiltMiss::NoFolder(krate.dir().to_path_buf()),
-        (_, Some(folder)) => match prebuilt::take(folder, &krate.image_name(), format, source)? {
-            Ok(image) => return Ok((image, ImageSource::Prebuilt(folder.clone()))),
-            Err(miss) => miss,
-        },
+        (_, Some(folder)) => {
+            let name = krate.image_name();
+            let taken = match krate.is_packaged() {
+                true => prebuilt::take_packaged(folder, &name, format)?,
+                false => prebuilt::take(folder, &name, format, source)?,
+            };
+            match taken {
+                Ok(image) => return Ok((image, ImageSource::Prebuilt(folder.clone()))),
+                Err(miss) => miss,
+            }
+        }
     };
     let name = || krate.image_name();
     if options.mode == Mode::Prebuilt {

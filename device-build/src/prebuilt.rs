@@ -1,12 +1,11 @@
 //! Device code that is committed beside its sources: `prebuilt/<image>.ptx.gz`, `<image>.spv.gz` and
 //! `manifest.json`, which records what each was made from.
 
-use std::collections::BTreeMap;
+mod manifest;
+
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-use serde_json::{Map, Value, json};
 
 use crate::dep_info;
 use crate::device_crate::DeviceCrate;
@@ -16,129 +15,7 @@ use crate::packed::pack;
 use crate::source_hash::sha256;
 use crate::toolchain::Toolchain;
 
-/// The form of `manifest.json` that this version reads and writes.
-const FORM: u64 = 2;
-
-/// One image in the manifest.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// File name within the folder.
-    pub file: String,
-    /// SHA-256 (hex) of the file.
-    pub sha256: String,
-    /// [`DeviceCrate::source_hash`] of the sources it was compiled from.
-    pub source: String,
-    /// `rustc --version` of the compiler.
-    pub toolchain: String,
-    /// What [`draft`] said of it, for a format that has drafts.
-    pub draft: Option<String>,
-}
-
-/// What `manifest.json` says: for each image ([`DeviceCrate::image_name`]) and format one [`Entry`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Manifest {
-    entries: BTreeMap<(String, Format), Entry>,
-}
-
-impl Manifest {
-    /// Reads `manifest.json` in `folder`. A folder without one is an empty manifest.
-    ///
-    /// # Errors
-    /// The file cannot be read or does not have the expected form.
-    pub fn read(folder: &Path) -> Result<Self, BuildError> {
-        let path = folder.join("manifest.json");
-        if !path.exists() {
-            return Ok(Manifest::default());
-        }
-        let text = fs::read_to_string(&path).map_err(BuildError::io("read", &path))?;
-        let json: Value = serde_json::from_str(&text)
-            .map_err(|e| BuildError::malformed(&path, format!("not valid JSON: {e}")))?;
-        if json["form"] != FORM {
-            return Err(BuildError::malformed(
-                &path,
-                format!(
-                    "`form` is {}, this warpheap-build reads form {FORM}",
-                    json["form"]
-                ),
-            ));
-        }
-        let named = json["images"]
-            .as_object()
-            .ok_or_else(|| BuildError::malformed(&path, "holds no `images`"))?;
-        let mut manifest = Manifest::default();
-        for (name, images) in named {
-            for format in Format::ALL {
-                let Some(image) = images.get(format.extension()) else {
-                    continue;
-                };
-                let text = |key: &str| {
-                    image[key].as_str().map(str::to_owned).ok_or_else(|| {
-                        BuildError::malformed(
-                            &path,
-                            format!("images.{name}.{}.{key} is no text", format.extension()),
-                        )
-                    })
-                };
-                let entry = Entry {
-                    file: text("file")?,
-                    sha256: text("sha256")?,
-                    source: text("source")?,
-                    toolchain: text("toolchain")?,
-                    draft: image["draft"].as_str().map(str::to_owned),
-                };
-                manifest.entries.insert((name.clone(), format), entry);
-            }
-        }
-        Ok(manifest)
-    }
-
-    /// Writes `manifest.json` into `folder`: sorted, one value a line, so that changes are readable.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn write(&self, folder: &Path) -> Result<(), BuildError> {
-        let mut named = Map::new();
-        for ((name, format), entry) in &self.entries {
-            let images = named.entry(name.clone()).or_insert_with(|| json!({}));
-            images[format.extension()] = json!({
-                "file": entry.file, "sha256": entry.sha256, "source": entry.source, "toolchain": entry.toolchain,
-            });
-            if let Some(draft) = &entry.draft {
-                images[format.extension()]["draft"] = json!(draft);
-            }
-        }
-        let path = folder.join("manifest.json");
-        let mut text = format!("{:#}", json!({ "form": FORM, "images": named }));
-        text.push('\n');
-        // In one step: a build beside this one may be reading it.
-        let new = folder.join("manifest.json.new");
-        fs::write(&new, text).map_err(BuildError::io("write", &new))?;
-        fs::rename(&new, &path).map_err(BuildError::io("replace", &path))
-    }
-
-    /// What the manifest holds for an image and format.
-    pub fn get(&self, image: &str, format: Format) -> Option<&Entry> {
-        self.entries.get(&(image.to_owned(), format))
-    }
-
-    /// Forgets every image for whose name `keep` is false, and gives the names of their files.
-    pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) -> Vec<String> {
-        let mut files = Vec::new();
-        self.entries.retain(|(name, _), entry| {
-            let keep = keep(name);
-            if !keep {
-                files.push(entry.file.clone());
-            }
-            keep
-        });
-        files
-    }
-
-    /// Records an image, in place of an older one of the same name and format.
-    pub fn set(&mut self, image: &str, format: Format, entry: Entry) {
-        self.entries.insert((image.to_owned(), format), entry);
-    }
-}
+pub use manifest::{Entry, Manifest};
 
 /// Why a prebuilt image was not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -241,19 +118,40 @@ pub fn take(
             current: source.to_owned(),
         }));
     }
+    Ok(read(folder, entry))
+}
+
+/// As [`take`], whatever the sources are: for a crate that came in a package. Nobody changes what is in a package, and no
+/// hash of its sources can agree: packing rewrites `Cargo.toml`, and what it depends on lies elsewhere.
+///
+/// # Errors
+/// As [`take`].
+pub(crate) fn take_packaged(
+    folder: &Path,
+    image: &str,
+    format: Format,
+) -> Result<Result<Vec<u8>, PrebuiltMiss>, BuildError> {
+    Ok(match Manifest::read(folder)?.get(image, format) {
+        Some(entry) => read(folder, entry),
+        None => Err(PrebuiltMiss::NotListed(folder.to_path_buf())),
+    })
+}
+
+/// The file of an image, if it is the one that was recorded.
+fn read(folder: &Path, entry: &Entry) -> Result<Vec<u8>, PrebuiltMiss> {
     let file = folder.join(&entry.file);
     let damaged = |found| PrebuiltMiss::Damaged {
         file: file.clone(),
         recorded: entry.sha256.clone(),
         found,
     };
-    Ok(match fs::read(&file) {
+    match fs::read(&file) {
         Err(error) => Err(damaged(format!("it cannot be read: {error}"))),
         Ok(bytes) => match sha256(&bytes) {
             found if found == entry.sha256 => Ok(bytes),
             found => Err(damaged(format!("it has {found}"))),
         },
-    })
+    }
 }
 
 /// Compiles an image that may be stored: beyond what [`compile_ptx`](crate::compile_ptx) and

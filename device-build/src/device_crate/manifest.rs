@@ -21,7 +21,7 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, BuildError> {
     }
 }
 
-fn read_text(path: &Path) -> Result<String, BuildError> {
+pub(super) fn read_text(path: &Path) -> Result<String, BuildError> {
     fs::read_to_string(path).map_err(BuildError::io("read", path))
 }
 
