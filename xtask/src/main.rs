@@ -6,6 +6,7 @@ mod debian;
 mod error;
 mod kernels;
 mod mutants;
+mod package;
 mod sh;
 mod test;
 mod toolchain;
@@ -36,6 +37,8 @@ enum Task {
     Mutants(mutants::Args),
     /// Put every program into one folder for a machine without Rust
     Bundle(bundle::Args),
+    /// Pack the crates that are published
+    Package(package::Args),
 }
 
 fn main() -> ExitCode {
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Task::Test(args) => test::run(&args),
         Task::Mutants(args) => mutants::run(&args),
         Task::Bundle(args) => bundle::run(&args),
+        Task::Package(args) => package::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,7 +4,7 @@ mod programs;
 mod steps;
 
 use crate::error::Result;
-use crate::{cuda_stub, debian};
+use crate::{cuda_stub, debian, package};
 use programs::{Cargo, Log, OUTSIDE, Programs};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -55,7 +55,8 @@ pub fn run(args: &Args) -> Result {
         let cargo = Cargo::new(&variables);
         // What is passed on is meant for the workspace.
         if args.rest.is_empty() {
-            everything(&cargo, &mut steps)?;
+            let vulkan = (!args.skip_vulkan).then_some(&*variables);
+            everything(&cargo, vulkan, &mut steps)?;
         } else {
             let rest: Vec<&str> = args.rest.iter().map(String::as_str).collect();
             let with_rest = |first: &[&'static str]| [first, &rest].concat();
@@ -72,7 +73,11 @@ pub fn run(args: &Args) -> Result {
 }
 
 /// All tests, those that leave processors idle beside the others.
-fn everything(cargo: &Cargo, steps: &mut Steps) -> Result {
+fn everything(
+    cargo: &Cargo,
+    vulkan: Option<&[(&'static str, &'static str)]>,
+    steps: &mut Steps,
+) -> Result {
     let compiled = steps.run("compile", || {
         cargo.workspace(&["--all-targets", "--no-run"])
     });
@@ -109,6 +114,7 @@ fn everything(cargo: &Cargo, steps: &mut Steps) -> Result {
             });
             steps.run("tests in the model of memory", || cargo.modelled());
         }
+        steps.run("packages", || package::test(vulkan));
         while let Some(project) = next() {
             steps.run(project, || cargo.outside(project));
         }
@@ -135,6 +141,15 @@ fn set_up(args: &Args) -> Result {
         }
     }
     cuda_stub::make(&cuda_stub::default_dir()).map(drop)
+}
+
+/// Variables for programs that use Vulkan on this machine; `None` if it has no drivers that are known of.
+pub fn chosen_drivers() -> Option<Vec<(&'static str, &'static str)>> {
+    if drivers_chosen(|name| std::env::var_os(name).is_some()) {
+        return Some(Vec::new());
+    }
+    let there = Path::new(SWIFTSHADER).is_file();
+    there.then(|| DRIVER_VARIABLES.map(|name| (name, SWIFTSHADER)).to_vec())
 }
 
 fn drivers_chosen(is_set: impl Fn(&str) -> bool) -> bool {

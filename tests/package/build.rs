@@ -1,0 +1,4 @@
+//! Compiles the kernels of this crate.
+fn main() {
+    warpheap_build::build();
+}

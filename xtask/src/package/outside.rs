@@ -1,0 +1,115 @@
+//! A project that has nothing but the packages: no checkout, no network.
+
+use super::Package;
+use crate::error::{Result, message};
+use crate::{debian, sh, workspace};
+use std::path::Path;
+use std::process::Command;
+use warpheap_build::{Format, toolchain};
+
+/// Where the project lies in the checkout.
+const PROJECT: &str = "tests/package";
+
+/// What tells cargo to take every crate from a folder.
+const SOURCES: &str = r#"[source.crates-io]
+replace-with = "packages"
+
+[source.packages]
+directory = "../packages"
+
+[net]
+offline = true
+"#;
+
+/// Builds the project and runs its kernels: on the host, and where something compiles them also on Vulkan, unless that is
+/// `None`, with variables that name a driver.
+///
+/// # Errors
+/// When it does not compile or a kernel goes wrong.
+pub fn run(packages: &[Package], vulkan: Option<&[(&str, &str)]>) -> Result {
+    let folder = workspace::root().join("target/from-packages");
+    sh::remove(&folder)?;
+    sh::make_dir(&folder)?;
+    registry(&folder.join("packages"), packages)?;
+    let project = folder.join("project");
+    copy(&workspace::root().join(PROJECT), &project)?;
+    sh::make_dir(&project.join(".cargo"))?;
+    sh::write(&project.join(".cargo/config.toml"), SOURCES)?;
+
+    match vulkan {
+        None => println!("not run on Vulkan: no driver"),
+        Some(_) if toolchain::find(Format::Spirv).is_err() => {
+            println!("not run on Vulkan: nothing compiles its kernels here");
+        }
+        Some(variables) => {
+            run_on(&project, "host,vulkan", "vulkan", variables)?;
+            return run_on(&project, "host,vulkan", "host", &[]);
+        }
+    }
+    run_on(&project, "host", "host", &[])
+}
+
+/// Fills a folder with all crates that the workspace is compiled with, ours as they are published.
+fn registry(folder: &Path, packages: &[Package]) -> Result {
+    let mut cargo = workspace::cargo();
+    cargo.args(["vendor", "--quiet", "--locked", "--versioned-dirs"]);
+    // Kernels are compiled with `core` from its sources, and cargo wants to see all that the other crates beside it depend on.
+    if let Ok(toolchain) = toolchain::find(Format::Spirv) {
+        let library = toolchain.sysroot.join("lib/rustlib/src/rust/library");
+        cargo.arg("--sync").arg(library.join("Cargo.toml"));
+        // Its manifest has parts that a stable cargo refuses.
+        cargo.env("RUSTC_BOOTSTRAP", "1");
+    }
+    sh::quiet(cargo.arg(folder))?;
+    for Package { file, .. } in packages {
+        let mut tar = Command::new("tar");
+        sh::run(tar.arg("-xzf").arg(file).arg("-C").arg(folder))?;
+        let Some(name) = file.file_stem() else {
+            continue;
+        };
+        // What cargo wants in a folder that stands for a registry; it checks no file that is not named.
+        let checksums = folder.join(name).join(".cargo-checksum.json");
+        sh::write(&checksums, r#"{"files":{}}"#)?;
+    }
+    Ok(())
+}
+
+/// Copies a folder with all that is in it.
+fn copy(from: &Path, to: &Path) -> Result {
+    sh::make_dir(to)?;
+    for path in debian::list(from)? {
+        let Some(name) = path.file_name() else {
+            continue;
+        };
+        match path.is_dir() {
+            true => copy(&path, &to.join(name))?,
+            false => sh::copy(&path, &to.join(name))?,
+        }
+    }
+    Ok(())
+}
+
+/// Runs the project's program, built with cargo features, on a backend and reads what it says.
+fn run_on(project: &Path, features: &str, backend: &str, variables: &[(&str, &str)]) -> Result {
+    let mut cargo = workspace::cargo();
+    cargo.current_dir(project);
+    cargo.args([
+        "run",
+        "--quiet",
+        "--no-default-features",
+        "--features",
+        features,
+    ]);
+    cargo.env("WARPHEAP_BACKEND", backend);
+    // Nothing of the checkout's: its own folders, and what it may be told to do with kernels.
+    cargo
+        .env("CARGO_TARGET_DIR", project.join("target"))
+        .env_remove("WARPHEAP_KERNELS");
+    cargo.envs(variables.iter().copied());
+    let said = sh::stdout(&mut cargo)?;
+    if said.trim_end() != format!("300 lists are right on {backend}") {
+        return message(format!("the project made of the packages said: {said}"));
+    }
+    print!("{said}");
+    Ok(())
+}
