@@ -17,7 +17,7 @@ const LIMIT: u64 = 56 << 20;
 /// The packages whose programs and tests are bundled: those that use a device. Tests of compilers and
 /// macros need a compiler and the sources, which the other machine does not have.
 const PACKAGES: [&str; 4] = [
-    "warpheap",
+    "warpheap-cli",
     "warpheap-tests",
     "warpheap-cuda",
     "warpheap-vulkan",
