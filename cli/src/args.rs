@@ -5,6 +5,7 @@ use super::graph::generate::Kind;
 use super::graph::generate::rmat::MAX_SCALE;
 use super::join::args::JoinArgs;
 use super::kmer::args::KmerArgs;
+use super::new::NewArgs;
 use super::size;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -35,6 +36,8 @@ pub enum Command {
     Kmer(KmerArgs),
     /// Measure the allocators: times beside floors, utilisation, latency, and more; tables and plots.
     Bench(BenchArgs),
+    /// Make a project to start from: kernels that allocate, the program that launches them, tests.
+    New(NewArgs),
     /// Show backends, devices and toolchains, and what to do about each gap.
     Doctor {
         /// Print JSON.

@@ -8,6 +8,7 @@
 //! | `join` | `warpheap join`: a hash join that writes its matches into pages of the heap |
 //! | `bench` | `warpheap bench`: scenarios, tables, plots, comparisons |
 //! | `kmer` | `warpheap kmer`: the k-mers of DNA sequences, counted in a hash map |
+//! | `new` | `warpheap new`: a project to start from |
 //! | `device` | the device of a report |
 //! | `doctor` | `warpheap doctor`: backends, devices, toolchains |
 //! | `error` | what can fail, with which exit code |
@@ -24,6 +25,7 @@ mod error;
 mod graph;
 mod join;
 mod kmer;
+mod new;
 mod plot;
 mod pool;
 mod progress;
@@ -73,6 +75,7 @@ fn run(cli: &Cli) -> Result<Done, CliError> {
         Some(Command::Join(args)) => join::run(args).map(Done::from),
         Some(Command::Kmer(args)) => kmer::run(args).map(Done::from),
         Some(Command::Bench(args)) => bench::run(args),
+        Some(Command::New(args)) => new::run(args).map(Done::from),
         Some(Command::Doctor { json }) => doctor::run(*json).map(Done::from),
     }
 }

@@ -6,6 +6,7 @@ mod graph;
 mod input;
 mod join;
 mod kmer;
+mod new;
 mod races;
 mod usage;
 

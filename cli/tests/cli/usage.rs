@@ -21,6 +21,7 @@ fn help_names_every_option() {
         "join",
         "kmer",
         "bench",
+        "new",
         "doctor",
     ] {
         assert!(help.out.contains(option), "no {option} in: {}", help.out);

@@ -19,15 +19,15 @@ pub struct Entry {
     pub file: String,
     /// SHA-256 (hex) of the file.
     pub sha256: String,
-    /// [`DeviceCrate::source_hash`] of the sources it was compiled from.
+    /// [`DeviceCrate::source_hash`](crate::DeviceCrate::source_hash) of the sources it was compiled from.
     pub source: String,
     /// `rustc --version` of the compiler.
     pub toolchain: String,
-    /// What [`draft`] said of it, for a format that has drafts.
+    /// What [`draft`](super::draft) said of it, for a format that has drafts.
     pub draft: Option<String>,
 }
 
-/// What `manifest.json` says: for each image ([`DeviceCrate::image_name`]) and format one [`Entry`].
+/// What `manifest.json` says: for each image ([`DeviceCrate::image_name`](crate::DeviceCrate::image_name)) and format one [`Entry`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
     entries: BTreeMap<(String, Format), Entry>,

@@ -2,13 +2,14 @@
 
 use super::Package;
 use crate::error::{Result, message};
-use crate::{debian, sh, workspace};
-use std::path::Path;
+use crate::sh;
+use crate::workspace::{self, ALL_BACKENDS, PROFILE};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use warpheap_build::{Format, toolchain};
 
-/// Where the project lies in the checkout.
-const PROJECT: &str = "tests/package";
+/// What the project is called.
+const PROJECT: &str = "from-packages";
 
 /// What tells cargo to take every crate from a folder.
 const SOURCES: &str = r#"[source.crates-io]
@@ -31,8 +32,7 @@ pub fn run(packages: &[Package], vulkan: Option<&[(&str, &str)]>) -> Result {
     sh::remove(&folder)?;
     sh::make_dir(&folder)?;
     registry(&folder.join("packages"), packages)?;
-    let project = folder.join("project");
-    copy(&workspace::root().join(PROJECT), &project)?;
+    let project = make(&folder)?;
     sh::make_dir(&project.join(".cargo"))?;
     sh::write(&project.join(".cargo/config.toml"), SOURCES)?;
 
@@ -74,42 +74,46 @@ fn registry(folder: &Path, packages: &[Package]) -> Result {
     Ok(())
 }
 
-/// Copies a folder with all that is in it.
-fn copy(from: &Path, to: &Path) -> Result {
-    sh::make_dir(to)?;
-    for path in debian::list(from)? {
-        let Some(name) = path.file_name() else {
-            continue;
-        };
-        match path.is_dir() {
-            true => copy(&path, &to.join(name))?,
-            false => sh::copy(&path, &to.join(name))?,
-        }
-    }
-    Ok(())
+/// Makes a project as a user does, with `warpheap new`.
+fn make(folder: &Path) -> Result<PathBuf> {
+    let mut cargo = workspace::cargo();
+    // The whole workspace, so that nothing is compiled with other features than for the tests.
+    cargo.args(["build", "--quiet", "--workspace", "--bin", "warpheap"]);
+    cargo.args(["--profile", PROFILE, "--features", ALL_BACKENDS]);
+    sh::run(&mut cargo)?;
+    let program = workspace::root()
+        .join("target")
+        .join(PROFILE)
+        .join("warpheap");
+    sh::run(
+        Command::new(program)
+            .args(["new", PROJECT])
+            .current_dir(folder),
+    )?;
+    Ok(folder.join(PROJECT))
 }
 
-/// Runs the project's program, built with cargo features, on a backend and reads what it says.
+/// Runs the project's program and its tests, built with cargo features, on a backend.
 fn run_on(project: &Path, features: &str, backend: &str, variables: &[(&str, &str)]) -> Result {
-    let mut cargo = workspace::cargo();
-    cargo.current_dir(project);
-    cargo.args([
-        "run",
-        "--quiet",
-        "--no-default-features",
-        "--features",
-        features,
-    ]);
-    cargo.env("WARPHEAP_BACKEND", backend);
-    // Nothing of the checkout's: its own folders, and what it may be told to do with kernels.
-    cargo
-        .env("CARGO_TARGET_DIR", project.join("target"))
-        .env_remove("WARPHEAP_KERNELS");
-    cargo.envs(variables.iter().copied());
-    let said = sh::stdout(&mut cargo)?;
-    if said.trim_end() != format!("300 lists are right on {backend}") {
+    let cargo = |command: &[&str]| {
+        let mut cargo = workspace::cargo();
+        cargo.current_dir(project).args(command);
+        cargo.args(["--quiet", "--no-default-features", "--features", features]);
+        // Nothing of the checkout's: its own folders, and what it may be told to do with kernels.
+        cargo
+            .env("CARGO_TARGET_DIR", project.join("target"))
+            .env_remove("WARPHEAP_KERNELS");
+        cargo
+            .env("WARPHEAP_BACKEND", backend)
+            .envs(variables.iter().copied());
+        cargo
+    };
+    let said = sh::stdout(&mut cargo(&["run"]))?;
+    if !said.contains(&format!(
+        "the last of 300 lists adds up to 44850 on {backend}"
+    )) {
         return message(format!("the project made of the packages said: {said}"));
     }
     print!("{said}");
-    Ok(())
+    sh::run(&mut cargo(&["test"]))
 }

@@ -1,11 +1,14 @@
-//! Kernels that allocate.
+//! Kernels that allocate: compiled for CUDA, for Vulkan, and for the host.
 #![cfg_attr(any(target_arch = "nvptx64", target_arch = "spirv"), no_std)]
 
 use warpheap::device::*;
 
 warpheap::device_module!();
 
-/// Lane `i` makes a list of 0 to `i`.
+/// Lane `i` appends the numbers from 0 to `i` to its list.
+///
+/// # Errors
+/// As `HeapVec::push`; what was pushed stays.
 #[kernel(allocators = [WarpHeap])]
 pub fn count<A: DeviceAlloc>(heap: Heap<A>, list: &mut HeapVec<u32>) -> Result<(), AllocError> {
     for k in 0..=thread::index() {
@@ -14,9 +17,9 @@ pub fn count<A: DeviceAlloc>(heap: Heap<A>, list: &mut HeapVec<u32>) -> Result<(
     Ok(())
 }
 
-/// Lane `i` adds up list `i` and frees it.
+/// Lane `i` adds up its list and frees it.
 #[kernel(allocators = [WarpHeap])]
-pub fn sums<A: DeviceAlloc>(heap: Heap<A>, list: &mut HeapVec<u32>, sum: &mut u32) {
+pub fn add_up<A: DeviceAlloc>(heap: Heap<A>, list: &mut HeapVec<u32>, sum: &mut u32) {
     for k in 0..list.len() {
         *sum += list.get_or(heap, k, 0);
     }

@@ -1,4 +1,0 @@
-//! Compiles the kernels of this crate.
-fn main() {
-    warpheap_build::build();
-}
