@@ -66,10 +66,7 @@ fn pack(allow_dirty: bool) -> Result<Vec<Package>> {
     cargo.args(allow_dirty.then_some("--allow-dirty"));
     cargo.args(published.iter().flat_map(|(name, _)| ["-p", name]));
     sh::run(&mut cargo)?;
-    let Some(target) = metadata["target_directory"].as_str() else {
-        return message("cargo metadata names no target_directory");
-    };
-    let folder = Path::new(target).join("package");
+    let folder = workspace::target_dir(&metadata)?.join("package");
     let package = |(name, version): &(&str, &str)| {
         let file = folder.join(format!("{name}-{version}.crate"));
         let bytes = std::fs::metadata(&file).map_err(|e| sh::file("read", &file, e))?;

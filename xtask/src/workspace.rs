@@ -65,6 +65,17 @@ pub fn package_dir(metadata: &Value, name: &str) -> Result<PathBuf> {
     }
 }
 
+/// Where cargo puts what it makes of the workspace.
+///
+/// # Errors
+/// When `cargo metadata` does not say.
+pub fn target_dir(metadata: &Value) -> Result<PathBuf> {
+    match metadata["target_directory"].as_str() {
+        Some(folder) => Ok(folder.into()),
+        None => message("cargo metadata names no target_directory"),
+    }
+}
+
 /// Every package that `cargo metadata` lists.
 pub fn packages(metadata: &Value) -> impl Iterator<Item = &Value> {
     metadata["packages"].as_array().into_iter().flatten()

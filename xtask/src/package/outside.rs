@@ -77,14 +77,19 @@ fn registry(folder: &Path, packages: &[Package]) -> Result {
 /// Makes a project as a user does, with `warpheap new`.
 fn make(folder: &Path) -> Result<PathBuf> {
     let mut cargo = workspace::cargo();
-    // The whole workspace, so that nothing is compiled with other features than for the tests.
-    cargo.args(["build", "--quiet", "--workspace", "--bin", "warpheap"]);
+    // The program beside its tests, in the whole workspace: nothing is compiled with other features than for the tests.
+    cargo.args([
+        "test",
+        "--quiet",
+        "--no-run",
+        "--workspace",
+        "--test",
+        "cli",
+    ]);
     cargo.args(["--profile", PROFILE, "--features", ALL_BACKENDS]);
     sh::run(&mut cargo)?;
-    let program = workspace::root()
-        .join("target")
-        .join(PROFILE)
-        .join("warpheap");
+    let built = workspace::target_dir(&workspace::metadata()?)?.join(PROFILE);
+    let program = built.join("warpheap");
     sh::run(
         Command::new(program)
             .args(["new", PROJECT])
