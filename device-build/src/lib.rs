@@ -166,7 +166,11 @@ pub fn try_build(options: &Options) -> Result<Report, BuildError> {
         let folder = options
             .prebuilt
             .clone()
-            .or_else(|| prebuilt::locate(krate.dir()));
+            .or_else(|| match krate.is_packaged() {
+                // What lies above it belongs to somebody else.
+                true => prebuilt::own(krate.dir()),
+                false => prebuilt::locate(krate.dir()),
+            });
         report.watch = krate.watch();
         if let Some(folder) = &folder {
             report.watch.push(folder.join("manifest.json"));

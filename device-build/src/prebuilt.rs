@@ -91,10 +91,13 @@ impl fmt::Display for PrebuiltMiss {
 
 /// The nearest `prebuilt` folder with a manifest, in `start` or above it.
 pub fn locate(start: &Path) -> Option<PathBuf> {
-    start
-        .ancestors()
-        .map(|dir| dir.join("prebuilt"))
-        .find(|folder| folder.join("manifest.json").is_file())
+    start.ancestors().find_map(own)
+}
+
+/// The `prebuilt` folder with a manifest in `dir` itself.
+pub(crate) fn own(dir: &Path) -> Option<PathBuf> {
+    let folder = dir.join("prebuilt");
+    folder.join("manifest.json").is_file().then_some(folder)
 }
 
 /// Gives the prebuilt image of this name, packed, if it was made from sources with the hash `source`.

@@ -36,17 +36,24 @@ pub fn run(packages: &[Package], vulkan: Option<&[(&str, &str)]>) -> Result {
     sh::make_dir(&project.join(".cargo"))?;
     sh::write(&project.join(".cargo/config.toml"), SOURCES)?;
 
-    match vulkan {
-        None => println!("not run on Vulkan: no driver"),
+    let vulkan = match vulkan {
+        None => Err("no driver"),
         Some(_) if toolchain::find(Format::Spirv).is_err() => {
-            println!("not run on Vulkan: nothing compiles its kernels here");
+            Err("nothing compiles its kernels here")
         }
-        Some(variables) => {
-            run_on(&project, "host,vulkan", "vulkan", variables)?;
-            return run_on(&project, "host,vulkan", "host", &[]);
-        }
+        Some(variables) => Ok(variables),
+    };
+    let features = match vulkan {
+        Ok(_) => "host,vulkan",
+        Err(_) => "host",
+    };
+    run_on(&project, features, "host", &[])?;
+    match vulkan {
+        Ok(variables) => run_on(&project, features, "vulkan", variables)?,
+        Err(why) => println!("not run on Vulkan: {why}"),
     }
-    run_on(&project, "host", "host", &[])
+    // They open the emulator by themselves.
+    sh::run(&mut cargo(&project, "test", features))
 }
 
 /// Fills a folder with all crates that the workspace is compiled with, ours as they are published.
@@ -63,7 +70,7 @@ fn registry(folder: &Path, packages: &[Package]) -> Result {
     sh::quiet(cargo.arg(folder))?;
     for Package { file, .. } in packages {
         let mut tar = Command::new("tar");
-        sh::run(tar.arg("-xzf").arg(file).arg("-C").arg(folder))?;
+        sh::quiet(tar.arg("-xzf").arg(file).arg("-C").arg(folder))?;
         let Some(name) = file.file_stem() else {
             continue;
         };
@@ -98,27 +105,27 @@ fn make(folder: &Path) -> Result<PathBuf> {
     Ok(folder.join(PROJECT))
 }
 
-/// Runs the project's program and its tests, built with cargo features, on a backend.
+/// Runs the project's program, built with cargo features, on a backend.
 fn run_on(project: &Path, features: &str, backend: &str, variables: &[(&str, &str)]) -> Result {
-    let cargo = |command: &[&str]| {
-        let mut cargo = workspace::cargo();
-        cargo.current_dir(project).args(command);
-        cargo.args(["--quiet", "--no-default-features", "--features", features]);
-        // Nothing of the checkout's: its own folders, and what it may be told to do with kernels.
-        cargo
-            .env("CARGO_TARGET_DIR", project.join("target"))
-            .env_remove("WARPHEAP_KERNELS");
-        cargo
-            .env("WARPHEAP_BACKEND", backend)
-            .envs(variables.iter().copied());
-        cargo
-    };
-    let said = sh::stdout(&mut cargo(&["run"]))?;
+    let mut run = cargo(project, "run", features);
+    run.env("WARPHEAP_BACKEND", backend)
+        .envs(variables.iter().copied());
+    let said = sh::stdout(&mut run)?;
     if !said.contains(&format!(
         "the last of 300 lists adds up to 44850 on {backend}"
     )) {
         return message(format!("the project made of the packages said: {said}"));
     }
     print!("{said}");
-    sh::run(&mut cargo(&["test"]))
+    Ok(())
+}
+
+/// A command of cargo's in the project, with nothing of the checkout's: its own folder, and not what may be said of kernels.
+fn cargo(project: &Path, command: &str, features: &str) -> Command {
+    let mut cargo = workspace::cargo();
+    cargo.current_dir(project).arg(command);
+    cargo.args(["--quiet", "--no-default-features", "--features", features]);
+    cargo.env("CARGO_TARGET_DIR", project.join("target"));
+    cargo.env_remove("WARPHEAP_KERNELS");
+    cargo
 }
