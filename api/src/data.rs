@@ -24,6 +24,10 @@ pub unsafe trait HeapData: Sized + 'static {
     /// are is remembered on the host, and no launch takes them with another one.
     const OF_HEAP: bool = false;
 
+    /// Whether values are containers that lanes share, or may hold some. These are `Copy`, and a kernel can leave one there whose
+    /// owner is the host: the host then keeps it for as long. It is enough that this is true where it has to be.
+    const HOLDS_SHARED: bool = Self::OF_HEAP;
+
     /// Reads a value from `memory`, beginning at index `word`.
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self;
 
@@ -126,6 +130,7 @@ unsafe impl<T: 'static> HeapData for DevicePtr<[T]> {
 unsafe impl<T: HeapData + Copy, const N: usize> HeapData for [T; N] {
     const WORDS: u32 = T::WORDS * N as u32;
     const OF_HEAP: bool = T::OF_HEAP;
+    const HOLDS_SHARED: bool = T::HOLDS_SHARED;
     #[inline(always)]
     #[track_caller]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {

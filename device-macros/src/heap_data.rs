@@ -60,6 +60,7 @@ pub fn expand(input: DeriveInput) -> Result<TokenStream> {
                 words
             };
             const OF_HEAP: bool = false #(| <#types as #api::HeapData>::OF_HEAP)*;
+            const HOLDS_SHARED: bool = false #(| <#types as #api::HeapData>::HOLDS_SHARED)*;
             #[inline(always)]
             fn get<M: #api::HeapMemory>(memory: M, word: usize) -> Self {
                 #(let #values = <#types as #api::HeapData>::get(memory, word + #offsets);)*

@@ -22,7 +22,7 @@ pub struct HeapBox<T> {
     value: PhantomData<fn() -> T>,
 }
 
-word_handle!(HeapBox: HeapData, block, from_word);
+word_handle!(HeapBox<T>: HeapData, block, from_word, T::HOLDS_SHARED);
 
 impl<T: HeapData> Default for HeapBox<T> {
     fn default() -> Self {

@@ -49,7 +49,7 @@ pub struct HeapList<T> {
     elements: PhantomData<fn() -> T>,
 }
 
-word_handle!(HeapList: HeapData Copy, head, from_head);
+word_handle!(HeapList<T>: HeapData Copy, head, from_head, T::HOLDS_SHARED);
 
 impl<T: HeapData + Copy> Default for HeapList<T> {
     fn default() -> Self {

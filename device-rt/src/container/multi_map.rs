@@ -1,5 +1,6 @@
 //! A concurrent hash map with a growing list of values for each key.
 
+use super::handle::holds_shared;
 use super::list::{HeapList, ListCursor};
 use super::map::{FRESH, Trie, TrieCursor, Typed, leaf_value};
 use crate::Heap;
@@ -36,6 +37,7 @@ impl<K, T> Copy for HeapMultiMap<K, T> {}
 unsafe impl<K: HeapData + Copy, T: HeapData + Copy> HeapData for HeapMultiMap<K, T> {
     const WORDS: u32 = Trie::WORDS;
     const OF_HEAP: bool = true;
+    const HOLDS_SHARED: bool = holds_shared(K::OF_HEAP | T::OF_HEAP);
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
         Self::of(Trie::get(memory, word))

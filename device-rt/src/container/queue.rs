@@ -1,7 +1,7 @@
 //! A bounded queue for many producers and consumers.
 
 use super::block::{block_layout, word_of};
-use super::handle::word_handle;
+use super::handle::{holds_shared, word_handle};
 use crate::sync::{Group, Team, hash};
 use crate::{Heap, arch, thread};
 use core::marker::PhantomData;
@@ -77,7 +77,7 @@ pub struct HeapQueue<T> {
     elements: PhantomData<fn() -> T>,
 }
 
-word_handle!(HeapQueue: HeapData Copy, control, from_word);
+word_handle!(HeapQueue<T>: HeapData Copy, control, from_word, holds_shared(T::OF_HEAP));
 
 /// What a lane's round came to.
 #[derive(Clone, Copy)]

@@ -1,5 +1,6 @@
 //! A concurrent hash set: a hash map without values.
 
+use super::handle::holds_shared;
 use super::map::{Before, Nothing, Trie, TrieCursor, Typed};
 use crate::Heap;
 use core::marker::PhantomData;
@@ -29,6 +30,7 @@ impl<K> Copy for HeapHashSet<K> {}
 unsafe impl<K: HeapData + Copy> HeapData for HeapHashSet<K> {
     const WORDS: u32 = Trie::WORDS;
     const OF_HEAP: bool = true;
+    const HOLDS_SHARED: bool = holds_shared(K::OF_HEAP);
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
         Self::of(Trie::get(memory, word))

@@ -1,7 +1,7 @@
 //! A vector that many lanes append to.
 
 use super::block::{block_layout, take, word_of};
-use super::handle::word_handle;
+use super::handle::{holds_shared, word_handle};
 use crate::sync::{Group, Team};
 use crate::{Heap, arch};
 use core::marker::PhantomData;
@@ -40,7 +40,7 @@ pub struct HeapSharedVec<T> {
     elements: PhantomData<fn() -> T>,
 }
 
-word_handle!(HeapSharedVec: HeapData Copy, control, from_word);
+word_handle!(HeapSharedVec<T>: HeapData Copy, control, from_word, holds_shared(T::OF_HEAP));
 
 /// Where an element lies: its segment and its index there.
 #[derive(Clone, Copy)]

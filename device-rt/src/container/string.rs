@@ -25,6 +25,7 @@ pub struct HeapString {
 unsafe impl HeapData for HeapString {
     const WORDS: u32 = 4;
     const OF_HEAP: bool = true;
+    const HOLDS_SHARED: bool = false;
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
         HeapString {

@@ -36,6 +36,7 @@ pub struct HeapVec<T> {
 unsafe impl<T: HeapData> HeapData for HeapVec<T> {
     const WORDS: u32 = 3;
     const OF_HEAP: bool = true;
+    const HOLDS_SHARED: bool = T::HOLDS_SHARED;
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
         HeapVec {

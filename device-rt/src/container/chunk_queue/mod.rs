@@ -3,7 +3,7 @@
 mod node;
 
 use super::block::{take, word_of};
-use super::handle::word_handle;
+use super::handle::{holds_shared, word_handle};
 use super::queue::QueueError;
 use crate::sync::{Group, Team};
 use crate::{Heap, arch};
@@ -52,7 +52,7 @@ pub struct HeapChunkQueue<T> {
     elements: PhantomData<fn() -> T>,
 }
 
-word_handle!(HeapChunkQueue: HeapData Copy, control, from_word);
+word_handle!(HeapChunkQueue<T>: HeapData Copy, control, from_word, holds_shared(T::OF_HEAP));
 
 impl<T: HeapData + Copy> HeapChunkQueue<T> {
     /// A queue that has no memory.

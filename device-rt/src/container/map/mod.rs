@@ -24,6 +24,7 @@ pub use path::NODE_SLOTS;
 pub use trie::{FRESH, MOST_ROOT_BITS, Trie};
 pub use words::{Nothing, Typed, WordSource};
 
+use super::handle::holds_shared;
 use super::peek::Peek;
 use crate::Heap;
 use core::marker::PhantomData;
@@ -68,6 +69,7 @@ impl<K, V> Copy for HeapHashMap<K, V> {}
 unsafe impl<K: HeapData + Copy, V: HeapData + Copy> HeapData for HeapHashMap<K, V> {
     const WORDS: u32 = Trie::WORDS;
     const OF_HEAP: bool = true;
+    const HOLDS_SHARED: bool = holds_shared(K::OF_HEAP | V::OF_HEAP);
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
         Self::of(Trie::get(memory, word))
