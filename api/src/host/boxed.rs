@@ -99,10 +99,13 @@ impl<T: HeapData + Copy> DeviceBox<T> {
 
     /// The value at byte `offset` of `buffer`.
     ///
+    /// # Safety
+    /// As for [`DeviceVec::from_raw_parts`].
+    ///
     /// # Errors
-    /// As [`DeviceVec::from_raw_parts`].
-    pub fn from_raw_parts(buffer: RawBuffer, offset: u64) -> Result<Self, DeviceError> {
-        // SAFETY: the words are plain data in memory that this value has alone.
+    /// As there.
+    pub unsafe fn from_raw_parts(buffer: RawBuffer, offset: u64) -> Result<Self, DeviceError> {
+        // SAFETY: the caller's promise.
         let one = unsafe { DeviceVec::from_raw_parts(buffer, offset, 1) }?;
         Ok(DeviceBox { one })
     }
