@@ -44,7 +44,7 @@ use syn::parse_macro_input;
 /// | `x: &[T]` | all elements, to be read | `&DeviceVec<T>` |
 /// | `x: &[AtomicWord]` | all words, to be changed atomically | `&DeviceVec<u32>` |
 /// | `x: &mut [T]` | all elements; **every lane has the same slice**, and no two may access one element of which one writes | `&DeviceVec<T>` |
-/// | `x: T` | a value | the value |
+/// | `x: T` | a value | the value; a `SharedArg<T>` for a container that lanes share |
 ///
 /// Elements are `HeapData`, values anything that is an `Argument`: `HeapData`, `DevicePtr` among them, `bool` and
 /// numbers.

@@ -13,7 +13,8 @@ pub use warpheap_kernels::maps::{DeviceHashMap, DeviceHashSet, DeviceMultiMap, M
 pub use warpheap_rt::api::host::{
     BackendKind, BlockSize, Cause, ClassUsage, DeviceBox, DeviceError, DeviceInfo, DeviceVec,
     Event, HostAlloc, KernelFailure, KernelImage, KernelPanic, LaunchConfig, LaunchReport, Module,
-    PlanError, PoolStats, Prepared, RawBuffer, Reading, Scope, ScopedStream, Stream, Usage,
+    PlanError, PoolStats, Prepared, RawBuffer, Reading, Scope, ScopedStream, SharedArg, Stream,
+    Usage,
 };
 
 pub use warpheap_rt::host::container::{

@@ -1,7 +1,8 @@
 //! The arguments of a launch.
 
 use super::contents::Contents;
-use super::generation::{Generation, HeapBlock};
+use super::generation::{Generation, HeapBlock, Home};
+use super::shared::SharedWords;
 use super::{BufferId, RawBuffer};
 use crate::{HeapData, HeapParams, abi};
 use std::sync::Arc;
@@ -24,6 +25,8 @@ pub struct SliceArg {
     pub(super) block: Option<Arc<HeapBlock>>,
     /// Of which heap its elements are, if they are containers.
     pub(super) contents: Option<Contents>,
+    /// Whether containers that lanes share may be among them, or in them.
+    pub(super) holds_shared: bool,
 }
 
 /// A heap among the arguments of a launch.
@@ -49,6 +52,8 @@ pub enum Arg {
     Slice(SliceArg),
     /// A scalar's words.
     Words(Vec<u32>),
+    /// The words of a container that lanes share.
+    Shared(SharedWords),
 }
 
 impl Arg {
@@ -62,7 +67,7 @@ impl Arg {
                 slice.offset,
                 slice.len as u64 * slice.stride as u64,
             )),
-            Arg::Words(_) => None,
+            Arg::Words(_) | Arg::Shared(_) => None,
         }
     }
 }
@@ -70,21 +75,39 @@ impl Arg {
 /// The arguments of a launch, in the order of the kernel's parameters.
 pub type Args = Vec<Arg>;
 
-/// What can be passed for a scalar parameter: its words, as [`Argument`](crate::Argument) reads them.
-pub trait IntoArg {
+/// What can be passed for a scalar parameter of type `T`: the value itself, or a [`SharedArg`](super::SharedArg) where it is
+/// a container of a heap.
+///
+/// # Safety
+/// The argument is the words of a value of `T`, as [`Argument`](crate::Argument) reads them: as [`Arg::Words`] if it is no
+/// container and has none, otherwise as [`Arg::Shared`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed to a kernel for a `{T}`",
+    label = "the kernel takes a `{T}`"
+)]
+pub unsafe trait IntoArg<T = Self> {
     /// The argument.
     fn into_arg(self) -> Arg;
 }
 
-impl<T: HeapData + Copy> IntoArg for T {
+// SAFETY: the words of a value are what `HeapData::from_args` reads; containers do not compile.
+unsafe impl<T: HeapData + Copy> IntoArg<T> for T {
     fn into_arg(self) -> Arg {
+        const {
+            assert!(
+                !T::OF_HEAP,
+                "a container of a heap is passed as its owner gives it, by `map`, `set` or `handle`; \
+                 or by the unsafe `SharedArg::assume_of` if nobody owns it"
+            )
+        }
         Arg::Words(super::vec::words_of(core::slice::from_ref(&self)).to_vec())
     }
 }
 
 macro_rules! into_words {
     ($($type:ty: $words:expr;)*) => {$(
-        impl IntoArg for $type {
+        // SAFETY: these words are what `Argument::from_args` reads.
+        unsafe impl IntoArg for $type {
             fn into_arg(self) -> Arg {
                 Arg::Words($words(self).to_vec())
             }
@@ -113,6 +136,14 @@ impl HeapArg {
             params,
             allocator: "an unnamed allocator",
             generation: Generation::default(),
+        }
+    }
+
+    /// The heap as it is now, as what containers lie in.
+    pub(super) fn home(&self) -> Home {
+        Home {
+            generation: self.generation.current(),
+            allocator: self.allocator,
         }
     }
 

@@ -89,21 +89,24 @@ impl RawBuffer {
     /// # Errors
     /// As [`Backend::read`](super::Backend::read).
     pub fn read(&self, offset: u64, data: &mut [u8]) -> Result<(), DeviceError> {
-        self.read_in(None, offset, data)
+        self.read_in(None, offset, data, || ())
     }
 
-    /// The same for bytes of a heap's block, if it is one.
-    pub(super) fn read_in(
+    /// The same for bytes of a heap's block, if it is one. When they are read, and before anybody changes them, `done` is called,
+    /// whose answer is given back.
+    pub(super) fn read_in<D>(
         &self,
         block: Option<&HeapBlock>,
         offset: u64,
         data: &mut [u8],
-    ) -> Result<(), DeviceError> {
+        done: impl FnOnce() -> D,
+    ) -> Result<D, DeviceError> {
         let demands = [self.demand("read", offset, data.len() as u64, Access::Snapshot)?];
         let Owner { shared, id, .. } = &*self.owner;
         let _permit = shared.permit(&demands)?;
         block.map_or(Ok(()), HeapBlock::check)?;
-        shared.backend.read(*id, offset, data)
+        shared.backend.read(*id, offset, data)?;
+        Ok(done())
     }
 
     /// Sets `words` words from byte `offset` to `value`. Work of streams with these words is waited for.
@@ -114,23 +117,26 @@ impl RawBuffer {
     /// # Errors
     /// As [`Backend::fill`](super::Backend::fill).
     pub unsafe fn fill(&self, offset: u64, words: u64, value: u32) -> Result<(), DeviceError> {
-        self.fill_in(None, offset, words, value)
+        self.fill_in(None, offset, words, value, || ())
     }
 
-    /// The same for words of a heap's block, if they are one's.
-    pub(super) fn fill_in(
+    /// The same for words of a heap's block, if they are one's. When they are set, and before anybody else has them, `done` is
+    /// called, whose answer is given back.
+    pub(super) fn fill_in<D>(
         &self,
         block: Option<&HeapBlock>,
         offset: u64,
         words: u64,
         value: u32,
-    ) -> Result<(), DeviceError> {
+        done: impl FnOnce() -> D,
+    ) -> Result<D, DeviceError> {
         let bytes = words.saturating_mul(4);
         let demands = [self.demand("fill", offset, bytes, Access::Overwrite)?];
         let Owner { shared, id, .. } = &*self.owner;
         let _permit = shared.permit(&demands)?;
         block.map_or(Ok(()), HeapBlock::check)?;
-        shared.backend.fill(*id, offset, words, value)
+        shared.backend.fill(*id, offset, words, value)?;
+        Ok(done())
     }
 
     /// Copies `bytes` bytes from byte `offset` to byte `to_offset` of another buffer of the device; all are whole words. Work of

@@ -13,7 +13,7 @@ impl Launch<'_> {
             let buffer = match arg {
                 Arg::Heap(heap) => &heap.buffer,
                 Arg::Slice(slice) => &slice.buffer,
-                Arg::Words(_) => continue,
+                Arg::Words(_) | Arg::Shared(_) => continue,
             };
             if !buffer.is_of(device) {
                 return Err(DeviceError::BadLaunch {

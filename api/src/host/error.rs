@@ -188,12 +188,12 @@ pub enum DeviceError {
     },
     /// Memory of a heap that was made fresh since it was allocated.
     #[error(
-        "a vector of {bytes} bytes lies in a {allocator} heap that was reset since: what was in it is gone; allocate it anew"
+        "{bytes} bytes of a vector or a container lie in a {allocator} heap that was reset since: what was in it is gone; allocate it anew"
     )]
     Stale {
         /// Name of the allocator.
         allocator: &'static str,
-        /// Bytes that the vector had.
+        /// Bytes of it that were asked for.
         bytes: u64,
     },
     /// The heap does not carry the header that this build expects.

@@ -1,6 +1,5 @@
 //! Heaps that are made fresh, and what was in them before.
 
-use super::order::{Access, Demand};
 use super::{DeviceError, RawPool};
 use crate::DevicePtr;
 use core::alloc::Layout;
@@ -26,9 +25,37 @@ impl Generation {
         Arc::ptr_eq(&self.now, &other.now) && self.mine == other.mine
     }
 
+    /// That of the heap as it is at this moment.
+    pub(super) fn current(&self) -> Generation {
+        Generation {
+            now: self.now.clone(),
+            mine: self.now.load(Ordering::Relaxed),
+        }
+    }
+
     /// Ends it: what is made from here on belongs to the next one.
     pub(super) fn end(&mut self) {
         self.mine = self.now.fetch_add(1, Ordering::Relaxed) + 1;
+    }
+}
+
+/// The heap that containers lie in, at one time of its life.
+#[derive(Clone, Debug)]
+pub(super) struct Home {
+    pub(super) generation: Generation,
+    /// Name of the allocator.
+    pub(super) allocator: &'static str,
+}
+
+impl Home {
+    /// Whether the heap was made fresh since.
+    pub(super) fn is_over(&self) -> bool {
+        self.generation.is_over()
+    }
+
+    /// Whether both are one heap at one time.
+    pub(super) fn is_same(&self, other: &Home) -> bool {
+        self.generation.is_same(&other.generation)
     }
 }
 
@@ -43,24 +70,12 @@ pub(super) struct HeapBlock {
 impl HeapBlock {
     /// Refuses to use it when the heap was made fresh since. Asked while the memory is held, so that it is not made fresh meanwhile.
     pub(super) fn check(&self) -> Result<(), DeviceError> {
-        if self.pool.generation.is_over() {
-            return Err(DeviceError::Stale {
-                allocator: self.pool.allocator,
-                bytes: self.layout.size() as u64,
-            });
-        }
-        Ok(())
+        self.pool.check(self.layout.size() as u64)
     }
 }
 
 impl Drop for HeapBlock {
     fn drop(&mut self) {
-        let RawPool { buffer, words, .. } = &self.pool;
-        let heap = [Demand::new(buffer.id(), 0, words * 4, Access::Heap)];
-        let _held = self.pool.device.order().begin(&heap);
-        if self.pool.generation.is_over() {
-            return;
-        }
         // SAFETY: the block came from this heap with this layout, and nobody else has it.
         if let Err(error) = unsafe { self.pool.free(self.ptr, self.layout) } {
             self.pool.not_freed(&error);

@@ -123,6 +123,7 @@ impl Launch<'_> {
                     push(&[slice.len]);
                 }
                 Arg::Words(scalar) => push(scalar),
+                Arg::Shared(shared) => push(&shared.words),
             }
         }
         if len > ARG_WORDS {

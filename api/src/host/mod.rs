@@ -15,7 +15,8 @@
 //! | `queue` | what the three share: a queue of the backend, and what its work needs |
 //! | `streams` | what a backend implements for it |
 //! | `order` | who uses which memory at the moment |
-//! | `contents` | of which heap the containers in a vector are |
+//! | `shared` | containers that lanes share, as arguments |
+//! | `contents` | of which heap the containers in a launch's arguments are |
 //! | `generation` | heaps that were made fresh, and what was in them before |
 
 mod arg;
@@ -39,6 +40,7 @@ mod pool;
 mod queue;
 mod reading;
 mod scope;
+mod shared;
 mod stats;
 mod stream;
 mod streams;
@@ -61,7 +63,8 @@ pub use plan::{Fill, HeapPlan, HeapReader, HostAlloc};
 pub use pool::{HeapCalls, Pool, RawPool};
 pub use reading::Reading;
 pub use scope::{Scope, ScopedStream};
+pub use shared::{SharedArg, SharedWords};
 pub use stats::{BlockSize, ClassUsage, PoolStats, Usage};
 pub use stream::Stream;
 pub use streams::{Mark, StreamId, Streams, Work};
-pub use vec::DeviceVec;
+pub use vec::{DeviceVec, assert_plain};

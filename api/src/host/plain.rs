@@ -1,6 +1,6 @@
 //! Typed device memory of plain data, which may be copied.
 
-use super::vec::{byte_len, bytes_of_mut, filled_by, words_of};
+use super::vec::{assert_plain, byte_len, bytes_of_mut, filled_by, words_of};
 use super::{Device, DeviceError, DeviceVec, HostAlloc, Pool};
 use crate::HeapData;
 use core::ops::Range;
@@ -13,6 +13,7 @@ impl<T: HeapData + Copy> DeviceVec<T> {
     /// # Errors
     /// [`DeviceError::TooLarge`] and [`DeviceError::OutOfMemory`].
     pub fn uninit(device: &Device, len: usize) -> Result<Self, DeviceError> {
+        const { assert_plain::<T>() }
         Self::made(device, len)
     }
 
@@ -23,7 +24,7 @@ impl<T: HeapData + Copy> DeviceVec<T> {
     pub fn filled(device: &Device, len: usize, element: T) -> Result<Self, DeviceError> {
         let vec = Self::uninit(device, len)?;
         match words_of(core::slice::from_ref(&element))[..] {
-            [word] => vec.buffer().fill_in(None, 0, len as u64, word)?,
+            [word] => vec.buffer().fill_in(None, 0, len as u64, word, || ())?,
             _ => vec.write_at(0, &vec![element; len])?,
         }
         Ok(vec)
@@ -44,6 +45,7 @@ impl<T: HeapData + Copy> DeviceVec<T> {
     /// # Errors
     /// As [`Pool::malloc`].
     pub fn uninit_in<A: HostAlloc>(pool: &Pool<A>, len: usize) -> Result<Self, DeviceError> {
+        const { assert_plain::<T>() }
         Self::made_in(pool, len)
     }
 
@@ -62,6 +64,7 @@ impl<T: HeapData + Copy> DeviceVec<T> {
     /// # Errors
     /// [`DeviceError::OutOfRange`] unless the lengths are equal; errors of the device.
     pub fn copy_from(&mut self, data: &[T]) -> Result<(), DeviceError> {
+        const { assert_plain::<T>() }
         self.same_len("DeviceVec::copy_from", data.len())?;
         self.write_at(0, data)
     }
@@ -80,6 +83,7 @@ impl<T: HeapData + Copy> DeviceVec<T> {
     /// # Errors
     /// [`DeviceError::OutOfRange`] unless they lie in the vector; errors of the device.
     pub fn copy_range_from(&mut self, first: usize, data: &[T]) -> Result<(), DeviceError> {
+        const { assert_plain::<T>() }
         self.in_range("DeviceVec::copy_range_from", first, data.len())?;
         self.write_at(first, data)
     }
@@ -103,6 +107,7 @@ impl<T: HeapData + Copy> DeviceVec<T> {
         from: &DeviceVec<T>,
         range: Range<usize>,
     ) -> Result<(), DeviceError> {
+        const { assert_plain::<T>() }
         let what = "DeviceVec::copy_range_from_vec";
         from.in_range(what, range.start, range.len())?;
         self.in_range(what, first, range.len())?;

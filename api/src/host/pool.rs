@@ -1,6 +1,6 @@
 //! A heap on a device.
 
-use super::generation::Generation;
+use super::generation::{Generation, Home};
 use super::order::{Access, Demand};
 use super::vec::{bytes_of, bytes_of_mut};
 use super::{
@@ -103,9 +103,9 @@ impl<A: HostAlloc> Pool<A> {
 
     /// Makes the heap fresh: every block is free, counters are zero. Work of streams in it is waited for.
     ///
-    /// Vectors and boxes of the host in this heap, from the `_in` constructors, are gone: using one is [`DeviceError::Stale`], and
-    /// dropping it frees nothing. A launch that takes a vector of containers of before is refused until the vector is filled with
-    /// zeros. Handles and containers in other memory that name blocks of before must not be used any more.
+    /// Vectors, boxes and containers of the host in this heap are gone: using one is an error, [`DeviceError::Stale`] or that of
+    /// the launch, and dropping it frees nothing. A launch that takes a vector of containers of before is refused until the
+    /// vector is filled with zeros. Handles in other memory that name blocks of before must not be used any more.
     ///
     /// # Errors
     /// Errors of the device.
@@ -250,20 +250,70 @@ impl RawPool {
     /// See [`Pool::free`].
     ///
     /// # Errors
-    /// As there.
+    /// As there; [`DeviceError::Stale`] if the heap was made fresh since this value was taken from its pool: then
+    /// nothing happened.
     ///
     /// # Safety
-    /// As there.
+    /// As there, of a block that was allocated before this value was taken from the pool or through it.
     pub unsafe fn free(&self, ptr: DevicePtr<u8>, layout: Layout) -> Result<(), DeviceError> {
-        match self.device.heap_calls() {
-            // SAFETY: the caller's promise.
-            Some(calls) => unsafe { calls.free(self, ptr, layout) },
-            None => Err(self.no_calls()),
+        let Some(calls) = self.device.heap_calls() else {
+            return Err(self.no_calls());
+        };
+        // Nobody makes the heap fresh between the question and the call.
+        let heap = [Demand::new(
+            self.buffer.id(),
+            0,
+            self.words * 4,
+            Access::Heap,
+        )];
+        let _held = self.device.order().begin(&heap);
+        self.check(layout.size() as u64)?;
+        // SAFETY: the caller's promise.
+        unsafe { calls.free(self, ptr, layout) }
+    }
+
+    /// Reads from byte `offset` of the heap into `data`; both are whole words. Work of streams in the heap is waited for.
+    ///
+    /// # Errors
+    /// [`DeviceError::Stale`] if the heap was made fresh since this value was taken from its pool; as
+    /// [`RawBuffer::read`].
+    pub fn read(&self, offset: u64, data: &mut [u8]) -> Result<(), DeviceError> {
+        self.buffer.read(offset, data)?;
+        // Asked behind the reading: a heap that was made fresh in between has said so by now.
+        self.check(data.len() as u64)
+    }
+
+    /// Whether the heap was made fresh, by [`Pool::reset`], since this value was taken from its pool: what was in it then
+    /// is gone.
+    pub fn is_over(&self) -> bool {
+        self.generation.is_over()
+    }
+
+    /// Refuses to use so many bytes of it when the heap was made fresh since.
+    pub(super) fn check(&self, bytes: u64) -> Result<(), DeviceError> {
+        if self.is_over() {
+            return Err(DeviceError::Stale {
+                allocator: self.allocator,
+                bytes,
+            });
+        }
+        Ok(())
+    }
+
+    /// The heap as what containers lie in.
+    pub(super) fn home(&self) -> Home {
+        Home {
+            generation: self.generation.clone(),
+            allocator: self.allocator,
         }
     }
 
-    /// Notes in the log that the owner of memory of this heap could not free it when it was dropped.
+    /// Notes in the log that the owner of memory of this heap could not free it when it was dropped. In a heap that was
+    /// made fresh since there is nothing to free.
     pub fn not_freed(&self, error: &DeviceError) {
+        if self.is_over() {
+            return;
+        }
         tracing::warn!(%error, allocator = self.allocator, "memory of a heap could not be freed by its owner");
     }
 

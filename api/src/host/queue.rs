@@ -1,5 +1,6 @@
 //! A queue of the backend, and what its work needs until it has ended: what a stream, its events and its readings share.
 
+use super::contents::{Contents, Known};
 use super::generation::HeapBlock;
 use super::order::Demand;
 use super::{Arg, Device, DeviceError, Mark, Prepared, StreamId, Streams, Work};
@@ -36,6 +37,7 @@ pub(super) enum Kept {
     Launch(#[expect(dead_code, reason = "kept alive")] Prepared),
     Launches(#[expect(dead_code, reason = "kept alive")] Vec<Prepared>),
     Memory(#[expect(dead_code, reason = "kept alive")] Vec<Arg>),
+    Cleared(#[expect(dead_code, reason = "kept alive")] (Arg, Option<Known>)),
 }
 
 impl Queue {
@@ -132,6 +134,38 @@ impl Queue {
         // SAFETY: the memory is kept until the work has ended.
         let number = unsafe { self.queue(demands, || check(&memory, &self.device), work)? };
         self.keep(number, Kept::Memory(memory))
+    }
+
+    /// Queues the filling of a vector with zeros, unless there is nothing to do: it has no containers any more.
+    pub(super) fn clear(
+        &self,
+        demand: Demand,
+        work: Work<'_>,
+        memory: Arg,
+        contents: &Contents,
+    ) -> Result<(), DeviceError> {
+        if demand.bytes() == 0 {
+            return Ok(());
+        }
+        let memory = [memory];
+        let mut known = None;
+        let check = || {
+            check(&memory, &self.device)?;
+            known = Some(contents.take());
+            Ok(())
+        };
+        // SAFETY: the memory is kept until the work has ended.
+        let queued = unsafe { self.queue(&[demand], check, work) };
+        let [memory] = memory;
+        match (queued, known) {
+            // Work in front of it may use what the owners of containers would free.
+            (Ok(number), known) => self.keep(number, Kept::Cleared((memory, known))),
+            (Err(error), Some(known)) => {
+                contents.put_back(known);
+                Err(error)
+            }
+            (Err(error), None) => Err(error),
+        }
     }
 
     /// Keeps what a piece of work needs until it has ended.

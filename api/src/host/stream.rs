@@ -2,7 +2,7 @@
 
 use super::order::{Access, Demand};
 use super::queue::{Kept, Queue, check, streams};
-use super::vec::bytes_of;
+use super::vec::{assert_plain, bytes_of};
 use super::{Device, DeviceError, DeviceVec, Event, Launch, Prepared, Reading, Work};
 use crate::HeapData;
 use std::format;
@@ -93,6 +93,7 @@ impl Stream {
         to: &mut DeviceVec<T>,
         data: &[T],
     ) -> Result<(), DeviceError> {
+        const { assert_plain::<T>() }
         to.same_len("Stream::write", data.len())?;
         let demand = to.demand(Access::Overwrite);
         let work = Work::Write {
@@ -115,9 +116,7 @@ impl Stream {
             words: demand.bytes() / 4,
             value: 0,
         };
-        self.queue.copy(&[demand], work, vec![vec.arg()])?;
-        vec.contents().forget();
-        Ok(())
+        self.queue.clear(demand, work, vec.arg(), vec.contents())
     }
 
     /// Queues a copy of all elements of a vector over those of another one.
@@ -129,6 +128,7 @@ impl Stream {
         from: &DeviceVec<T>,
         to: &mut DeviceVec<T>,
     ) -> Result<(), DeviceError> {
+        const { assert_plain::<T>() }
         to.same_len("Stream::copy", from.len())?;
         let (source, target) = (from.demand(Access::Snapshot), to.demand(Access::Overwrite));
         source.apart(&target)?;

@@ -1,6 +1,6 @@
 //! Typed device memory.
 
-use super::contents::Contents;
+use super::contents::{Contents, Known};
 use super::generation::HeapBlock;
 use super::order::{Access, Demand};
 use super::{Arg, Device, DeviceError, HostAlloc, Pool, RawBuffer, SliceArg};
@@ -22,7 +22,8 @@ const HEAP_ALIGN: usize = 256;
 /// length is fixed.
 ///
 /// Elements that own memory of a heap, such as containers, begin as empty ones ([`zeroed`](Self::zeroed)) and are changed by
-/// kernels. What copies elements is there for `Copy` ones alone, so that no container is there twice.
+/// kernels. What copies elements is there for `Copy` ones alone, so that no container is there twice. Containers that lanes share are
+/// `Copy` and may be read; the host does not write any, which does not compile.
 pub struct DeviceVec<T> {
     storage: Storage,
     len: u32,
@@ -110,8 +111,9 @@ impl<T: HeapData> DeviceVec<T> {
     pub fn fill_zero(&self) -> Result<(), DeviceError> {
         let words = byte_len::<T>(self.len) / 4;
         self.buffer()
-            .fill_in(self.block(), self.offset(), words, 0)?;
-        self.contents.forget();
+            .fill_in(self.block(), self.offset(), words, 0, || {
+                self.contents.take()
+            })?;
         Ok(())
     }
 
@@ -137,6 +139,7 @@ impl<T: HeapData> DeviceVec<T> {
                 Storage::Heap(block) => Some(block.clone()),
             },
             contents: T::OF_HEAP.then(|| self.contents.clone()),
+            holds_shared: T::HOLDS_SHARED,
         })
     }
 
@@ -242,7 +245,13 @@ impl<T: HeapData> DeviceVec<T> {
 
     pub(super) fn read_at(&self, first: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
         let offset = self.offset_of(first);
-        self.buffer().read_in(self.block(), offset, bytes)
+        self.buffer().read_in(self.block(), offset, bytes, || ())
+    }
+
+    /// Reads elements that are containers, with what is known of them.
+    pub(super) fn read_known(&self, first: usize, bytes: &mut [u8]) -> Result<Known, DeviceError> {
+        let (offset, now) = (self.offset_of(first), || self.contents.now());
+        self.buffer().read_in(self.block(), offset, bytes, now)
     }
 
     pub(super) fn in_range(
@@ -287,6 +296,16 @@ fn checked_len<T: HeapData>(len: usize) -> Result<u32, DeviceError> {
         got: len as u64,
         room: u32::MAX as u64,
     })
+}
+
+/// Does not compile for containers of a heap: for what writes elements into memory of a device, or takes it as it is.
+/// The host could take containers from anywhere, and no launch could tell of which heap they are and who frees them.
+#[track_caller]
+pub const fn assert_plain<T: HeapData>() {
+    assert!(
+        !T::OF_HEAP && !T::HOLDS_SHARED,
+        "the host does not write containers of a heap into memory of a device: begin with zeros, and let kernels make them"
+    );
 }
 
 pub(super) fn byte_len<T: HeapData>(len: u32) -> u64 {

@@ -4,7 +4,7 @@ use super::parameter::Kind;
 use super::parse::{Entry, Kernel};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::Attribute;
+use syn::{Attribute, Type};
 
 pub fn expand(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStream {
     let body = match kernel.types.is_empty() {
@@ -42,7 +42,7 @@ impl Signature {
                 true => format_ident!("pool"),
                 false => name.clone(),
             };
-            let written = |ty: &syn::Type| quote!(#name: &mut #host::DeviceVec<#ty>);
+            let written = |ty: &Type| quote!(#name: &mut #host::DeviceVec<#ty>);
             match &parameter.kind {
                 kind @ (Kind::Heap(_) | Kind::HeapOf(_)) => {
                     let allocator = match kind {
@@ -72,8 +72,11 @@ impl Signature {
                     arguments.push(quote!(#name.arg_mut()));
                 }
                 Kind::Scalar(ty) => {
-                    others.push(quote!(#name: #ty));
-                    arguments.push(quote!(#host::IntoArg::into_arg(#name)));
+                    others.push(match is_plain(ty) {
+                        true => quote!(#name: #ty),
+                        false => quote!(#name: impl #host::IntoArg<#ty>),
+                    });
+                    arguments.push(quote!(#host::IntoArg::<#ty>::into_arg(#name)));
                 }
             }
             other_names.push(quote!(#name));
@@ -84,6 +87,19 @@ impl Signature {
             names: [pool_names, vec![quote!(config)], other_names].concat(),
             arguments,
         }
+    }
+}
+
+/// Whether a value is passed as it is, told by the type's name. Any other may be a container, for which its owner's
+/// `SharedArg` is passed. A name that means something else here is found out where the value becomes an argument.
+fn is_plain(ty: &Type) -> bool {
+    const NUMBERS: &[&str] = &[
+        "bool", "u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "f32", "f64",
+    ];
+    match ty {
+        Type::Array(array) => is_plain(&array.elem),
+        Type::Path(path) => NUMBERS.iter().any(|name| path.path.is_ident(name)),
+        _ => false,
     }
 }
 

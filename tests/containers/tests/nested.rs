@@ -38,7 +38,7 @@ fn own<A: Subject>(site: &Site, pool: &Pool<A>, map: &Nested) {
 fn unnested<A: Subject>(site: &Site, pool: &Pool<A>, map: &Nested, count: u32) -> Vec<u32> {
     let found = DeviceVec::<u32>::zeroed(&site.device, count as usize).expect("answers");
     let lanes = LaunchConfig::for_num_elems(count);
-    let of = map.to_vec().expect("the map")[0];
+    let of = map.shared(0).expect("the map");
     let launch = site.kernels.unnest(pool, lanes, of, &found);
     launch.expect("unnest");
     found.to_vec().expect("answers")
@@ -49,7 +49,7 @@ fn built(site: &Site, count: u32, pool_bytes: u64) {
     let map = Nested::zeroed(&site.device, 1).expect("a map");
     own(site, &pool, &map);
     let lanes = LaunchConfig::for_num_elems(count);
-    let of = map.to_vec().expect("the map")[0];
+    let of = map.shared(0).expect("the map");
     site.kernels.nest(&pool, lanes, of, count).expect("nest");
     let expected: Vec<u32> = (0..count).map(sum_of).collect();
     assert_eq!(unnested(site, &pool, &map, count), expected);
@@ -68,7 +68,7 @@ fn out_of_memory(site: &Site) {
         let pool = site.heap::<Failing<RandomWalkMalloc>>(1 << 20);
         let map = Nested::zeroed(&site.device, 1).expect("a map");
         own(site, &pool, &map);
-        let of = map.to_vec().expect("the map")[0];
+        let of = map.shared(0).expect("the map");
         Failing::refuse(&pool, n).expect("refuse");
         let failed = site.kernels.nest(&pool, lanes, of, KEYS).is_err();
         Failing::refuse(&pool, 0).expect("refuse");

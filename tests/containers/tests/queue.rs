@@ -84,11 +84,11 @@ impl<'s, A: Subject> Queues<'s, A> {
         let kernels = &self.site.kernels;
         let launch = match kind {
             Kind::Bounded(_) => {
-                let queue = self.bounded.to_vec().expect("a queue")[0];
+                let queue = self.bounded.shared(0).expect("a queue");
                 kernels.use_queue(self.pool, config, queue, each, &given, &clock, &events)
             }
             Kind::Growing => {
-                let queue = self.chunked.to_vec().expect("a queue")[0];
+                let queue = self.chunked.shared(0).expect("a queue");
                 kernels.use_chunk_queue(self.pool, config, queue, each, &given, &clock, &events)
             }
         };

@@ -14,7 +14,7 @@ fn sets(site: &Site, lanes: u32, pool_bytes: u64) {
     let count = DeviceVec::<u32>::zeroed(device, 1).expect("a count");
     let one = LaunchConfig::for_num_elems(1);
     kernels.set_own(&pool, one, &set, &count).expect("a set");
-    let of = set.to_vec().expect("the set")[0];
+    let of = set.shared(0).expect("the set");
     let (columns, rows) = (40.min(lanes / 3), 80.min(lanes / 2));
     let keys: Vec<[u32; 2]> = (0..lanes).map(|i| [i % columns, i / rows]).collect();
     let listed = DeviceVec::from_slice(device, &keys).expect("keys");
@@ -27,11 +27,11 @@ fn sets(site: &Site, lanes: u32, pool_bytes: u64) {
     let distinct = keys.iter().collect::<HashSet<_>>().len();
     assert!(distinct < keys.len());
     kernels
-        .set_insert(&pool, all, of, &listed, &answers)
+        .set_insert(&pool, all, of.clone(), &listed, &answers)
         .expect("set_insert");
     assert_eq!(ones(), keys.len() - distinct);
     kernels
-        .set_ask(&pool, all, of, &listed, &answers, 0)
+        .set_ask(&pool, all, of.clone(), &listed, &answers, 0)
         .expect("set_ask");
     assert_eq!(ones(), keys.len());
     let third = &keys[..lanes as usize / 3];
@@ -39,11 +39,11 @@ fn sets(site: &Site, lanes: u32, pool_bytes: u64) {
     let removed = third.iter().collect::<HashSet<_>>().len();
     answers.fill_zero().expect("zeros");
     kernels
-        .set_ask(&pool, all, of, &half, &answers, 1)
+        .set_ask(&pool, all, of.clone(), &half, &answers, 1)
         .expect("set_ask");
     assert_eq!(ones(), removed);
     kernels
-        .set_ask(&pool, all, of, &half, &answers, 0)
+        .set_ask(&pool, all, of.clone(), &half, &answers, 0)
         .expect("set_ask");
     assert_eq!(ones(), 0);
     kernels.set_own(&pool, one, &set, &count).expect("the end");
@@ -65,7 +65,7 @@ fn multi_maps(site: &Site, pushes: u32, pool_bytes: u64) {
         block_dim: 32,
     };
     kernels.multi_begin(&pool, few, &map).expect("a map");
-    let of = map.to_vec().expect("the map")[0];
+    let of = map.shared(0).expect("the map");
     let keys: Vec<u32> = (0..pushes)
         .map(|i| if i % 3 == 0 { i % 5 } else { i % 701 })
         .collect();
@@ -80,7 +80,7 @@ fn multi_maps(site: &Site, pushes: u32, pool_bytes: u64) {
     let values = DeviceVec::from_slice(device, &values).expect("values");
     let all = LaunchConfig::for_num_elems(pushes);
     kernels
-        .multi_push(&pool, all, of, &pushed, &values)
+        .multi_push(&pool, all, of.clone(), &pushed, &values)
         .expect("multi_push");
     let asked: Vec<u32> = (0..800.min(pushes)).collect();
     let asked_on = DeviceVec::from_slice(device, &asked).expect("keys");
@@ -117,7 +117,7 @@ fn multi_maps_run_out(site: &Site) {
         let pool = site.heap::<Failing<RandomWalkMalloc>>(1 << 20);
         let map = DeviceVec::<HeapMultiMap<u32, u32>>::zeroed(device, 1).expect("a map");
         kernels.multi_begin(&pool, few, &map).expect("a map");
-        let of = map.to_vec().expect("the map")[0];
+        let of = map.shared(0).expect("the map");
         Failing::refuse(&pool, n).expect("refuse");
         let failed = kernels.multi_push(&pool, few, of, &keys, &keys).is_err();
         Failing::refuse(&pool, 0).expect("refuse");

@@ -1,6 +1,6 @@
 //! `HeapSharedVec`: what many lanes append at once.
 
-use warpheap_api::host::{DeviceError, DeviceVec, HostAlloc, LaunchConfig, Pool};
+use warpheap_api::host::{DeviceError, DeviceVec, HostAlloc, LaunchConfig, Pool, SharedArg};
 use warpheap_container_kernels::list::PENDING;
 use warpheap_container_kernels::shared_vec::{
     FreeSharedEntry, MakeSharedEntry, PushSharedEntry, ReadSharedEntry,
@@ -31,15 +31,15 @@ impl<A> Subject for A where
 struct Shared<'s, A> {
     site: &'s Site,
     pool: &'s Pool<A>,
-    vector: HeapSharedVec<[u32; 2]>,
+    vector: SharedArg<HeapSharedVec<[u32; 2]>>,
     pushed: Vec<(u32, [u32; 2])>,
 }
 
 impl<'s, A: Subject> Shared<'s, A> {
     fn new(site: &'s Site, pool: &'s Pool<A>, log2: u32) -> Result<Self, DeviceError> {
-        let out = DeviceVec::from_slice(&site.device, &[HeapSharedVec::NONE])?;
+        let out = DeviceVec::zeroed(&site.device, 1)?;
         site.kernels.make_shared(pool, ONE, log2, &out)?;
-        let vector = out.to_vec()?[0];
+        let vector = out.shared(0)?;
         Ok(Shared {
             site,
             pool,
@@ -58,7 +58,14 @@ impl<'s, A: Subject> Shared<'s, A> {
         let after = DeviceVec::from_slice(device, codes).expect("codes");
         let indices = DeviceVec::<u32>::zeroed(device, codes.len()).expect("indices");
         let (kernels, each) = (&self.site.kernels, shape.each);
-        let launch = kernels.push_shared(self.pool, config, self.vector, each, &after, &indices);
+        let launch = kernels.push_shared(
+            self.pool,
+            config,
+            self.vector.clone(),
+            each,
+            &after,
+            &indices,
+        );
         launch.unwrap_or_else(|error| panic!("{}: {error}", A::NAME));
         let (after, indices) = (after.to_vec().unwrap(), indices.to_vec().unwrap());
         for (slot, index) in indices.into_iter().enumerate() {
@@ -83,7 +90,8 @@ impl<'s, A: Subject> Shared<'s, A> {
             assert_eq!(*index, i as u32, "{}: indices are not dense", A::NAME);
         }
         for value in [None, Some(5)] {
-            let launch = kernels.read_shared(self.pool, config, self.vector, 5, &found, &len);
+            let launch =
+                kernels.read_shared(self.pool, config, self.vector.clone(), 5, &found, &len);
             launch.unwrap_or_else(|error| panic!("{}: {error}", A::NAME));
             assert_eq!(len.to_vec().unwrap(), [number as u32], "{}", A::NAME);
             let mut expected: Vec<[u32; 2]> =
@@ -213,10 +221,11 @@ fn everything(site: &Site) {
     heap_is_full::<RandomWalkMalloc>(site);
     assert!(Shared::new(site, &site.heap::<RandomWalkMalloc>(1 << 20), 32).is_err());
     let pool = site.heap::<RandomWalkMalloc>(1 << 20);
+    let nothing = DeviceVec::<HeapSharedVec<[u32; 2]>>::zeroed(&site.device, 1).expect("none");
     let mut none = Shared {
         site,
         pool: &pool,
-        vector: HeapSharedVec::NONE,
+        vector: nothing.shared(0).expect("none"),
         pushed: Vec::new(),
     };
     assert_eq!(none.push(shape(1, 1), &[PENDING]), [3]);

@@ -8,13 +8,14 @@ use crate::container::chunk_queue::{
 };
 use crate::container::{HeapChunkQueue, word_of};
 use std::marker::PhantomData;
+use std::sync::Arc;
 use warpheap_api::HeapData;
-use warpheap_api::host::{DeviceError, HostAlloc, Pool};
+use warpheap_api::host::{DeviceError, HostAlloc, Pool, SharedArg, assert_plain};
 
 /// A [`HeapChunkQueue`] in a heap. Dropping it frees it, the nodes that are empty too.
 #[derive(Debug)]
 pub struct DeviceChunkQueue<T, A> {
-    owner: Owner,
+    owner: Arc<Owner>,
     types: PhantomData<fn() -> (T, A)>,
 }
 
@@ -32,6 +33,7 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceChunkQueue<T, A> {
     /// # Errors
     /// As [`new_in`](Self::new_in).
     pub fn from_slice_in(pool: &Pool<A>, elements: &[T], log2: u32) -> Result<Self, DeviceError> {
+        const { assert_plain::<T>() }
         if log2 > 24 {
             return Err(DeviceError::OutOfRange {
                 what: "slots of a queue's node, as a power of two",
@@ -45,11 +47,7 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceChunkQueue<T, A> {
         let handle = memory.block_with(control_layout(), &control)?;
         // From here on an error frees what there is: a chain from the first node, none yet.
         let queue = DeviceChunkQueue {
-            owner: Owner {
-                memory,
-                handle,
-                blocks: blocks::<T>,
-            },
+            owner: Owner::new(memory, handle, blocks::<T>),
             types: PhantomData,
         };
         let (memory, at) = (&queue.owner.memory, queue.owner.word());
@@ -79,9 +77,13 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceChunkQueue<T, A> {
         Ok(queue)
     }
 
-    /// The handle, which kernels take by value.
-    pub fn handle(&self) -> HeapChunkQueue<T> {
-        HeapChunkQueue::from_word(self.owner.handle)
+    /// What a launch takes for a kernel's `HeapChunkQueue<T>`.
+    pub fn handle(&self) -> SharedArg<HeapChunkQueue<T>> {
+        // SAFETY: it is a queue with such elements.
+        unsafe {
+            self.owner
+                .shared(HeapChunkQueue::from_word(self.owner.handle))
+        }
     }
 
     /// All elements, the first one in front. They stay in the queue.

@@ -2,7 +2,8 @@
 
 use crate::container::word_of;
 use std::mem::{size_of, size_of_val};
-use warpheap_api::host::{DeviceError, Pool, RawPool};
+use std::sync::Arc;
+use warpheap_api::host::{DeviceError, Pool, RawPool, SharedArg};
 use warpheap_api::{DevicePtr, HeapData, LAYOUT_VERSION, Layout, layout};
 
 /// A block: its handle (granule and one) and its layout.
@@ -48,7 +49,7 @@ impl Memory {
                 size_of_val(values.as_slice()),
             )
         };
-        self.pool.buffer.read(word as u64 * 4, bytes)?;
+        self.pool.read(word as u64 * 4, bytes)?;
         Ok(values)
     }
 
@@ -61,7 +62,7 @@ impl Memory {
     /// The word at `word`.
     pub fn word(&self, word: usize) -> Result<u32, DeviceError> {
         let mut bytes = [0; 4];
-        self.pool.buffer.read(word as u64 * 4, &mut bytes)?;
+        self.pool.read(word as u64 * 4, &mut bytes)?;
         Ok(u32::from_ne_bytes(bytes))
     }
 
@@ -142,6 +143,24 @@ pub(super) struct Owner {
 }
 
 impl Owner {
+    /// Shared with the launches that use what it owns.
+    pub fn new(memory: Memory, handle: u32, blocks: Blocks) -> Arc<Self> {
+        Arc::new(Owner {
+            memory,
+            handle,
+            blocks,
+        })
+    }
+
+    /// The container as an argument, which keeps it.
+    ///
+    /// # Safety
+    /// It is what is owned.
+    pub unsafe fn shared<C: HeapData + Copy>(self: &Arc<Self>, container: C) -> SharedArg<C> {
+        // SAFETY: it is of this heap, and this owner alone frees it, when it is dropped.
+        unsafe { SharedArg::owned(&self.memory.pool, container, self.clone()) }
+    }
+
     /// The first word of what is owned.
     pub fn word(&self) -> usize {
         word_of(self.handle)

@@ -1,7 +1,8 @@
 //! Owners of containers in a heap, on the host: each makes one, fills it, reads it back, and frees it when it
 //! is dropped.
 //!
-//! They read and write the heap's memory between launches. Kernels take what `handle` or `ptr` gives.
+//! They read and write the heap's memory between launches. Launches take what `handle` or `ptr` gives; `handle` keeps the
+//! container until they have ended.
 //! What elements own themselves is not freed with them.
 
 mod chunk_queue;

@@ -4,13 +4,14 @@ use super::memory::{Block, Memory, Owner, log2_of};
 use crate::container::queue::{HEAD, HEADER, LOG2, TAIL, queue_layout, slot};
 use crate::container::{HeapQueue, word_of};
 use std::marker::PhantomData;
+use std::sync::Arc;
 use warpheap_api::HeapData;
-use warpheap_api::host::{DeviceError, HostAlloc, Pool};
+use warpheap_api::host::{DeviceError, HostAlloc, Pool, SharedArg, assert_plain};
 
 /// A [`HeapQueue`] in a heap. Dropping it frees it.
 #[derive(Debug)]
 pub struct DeviceQueue<T, A> {
-    owner: Owner,
+    owner: Arc<Owner>,
     types: PhantomData<fn() -> (T, A)>,
 }
 
@@ -32,6 +33,7 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceQueue<T, A> {
         elements: &[T],
         capacity: usize,
     ) -> Result<Self, DeviceError> {
+        const { assert_plain::<T>() }
         let log2 = log2_of(capacity.max(elements.len()).max(2));
         if log2 > 30 {
             return Err(DeviceError::OutOfRange {
@@ -46,11 +48,7 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceQueue<T, A> {
         (header[TAIL], header[LOG2]) = (elements.len() as u32, log2);
         let handle = memory.block_with(layout, &header)?;
         let queue = DeviceQueue {
-            owner: Owner {
-                memory,
-                handle,
-                blocks: blocks::<T>,
-            },
+            owner: Owner::new(memory, handle, blocks::<T>),
             types: PhantomData,
         };
         let mut slots = Vec::with_capacity(layout.size() / 4 - HEADER);
@@ -64,9 +62,10 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceQueue<T, A> {
         Ok(queue)
     }
 
-    /// The handle, which kernels take by value.
-    pub fn handle(&self) -> HeapQueue<T> {
-        HeapQueue::from_word(self.owner.handle)
+    /// What a launch takes for a kernel's `HeapQueue<T>`.
+    pub fn handle(&self) -> SharedArg<HeapQueue<T>> {
+        // SAFETY: it is a queue with such elements.
+        unsafe { self.owner.shared(HeapQueue::from_word(self.owner.handle)) }
     }
 
     /// All elements, the first one in front. They stay in the queue.

@@ -6,13 +6,14 @@ use crate::container::shared_vec::{
 };
 use crate::container::{HeapSharedVec, word_of};
 use std::marker::PhantomData;
-use warpheap_api::host::{DeviceError, HostAlloc, Pool};
+use std::sync::Arc;
+use warpheap_api::host::{DeviceError, HostAlloc, Pool, SharedArg, assert_plain};
 use warpheap_api::{HeapData, layout};
 
 /// A [`HeapSharedVec`] in a heap. Dropping it frees it.
 #[derive(Debug)]
 pub struct DeviceSharedVec<T, A> {
-    owner: Owner,
+    owner: Arc<Owner>,
     types: PhantomData<fn() -> (T, A)>,
 }
 
@@ -22,6 +23,7 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceSharedVec<T, A> {
     /// # Errors
     /// As [`Pool::malloc`]; [`DeviceError::OutOfRange`] for a `log2` above 31.
     pub fn new_in(pool: &Pool<A>, log2: u32) -> Result<Self, DeviceError> {
+        const { assert_plain::<T>() }
         if log2 > 31 {
             return Err(DeviceError::OutOfRange {
                 what: "first segment of a shared vector, as a power of two",
@@ -34,11 +36,7 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceSharedVec<T, A> {
         control[LOG2] = log2;
         let handle = memory.block_with(control_layout::<T>(log2), &control)?;
         Ok(DeviceSharedVec {
-            owner: Owner {
-                memory,
-                handle,
-                blocks: blocks::<T>,
-            },
+            owner: Owner::new(memory, handle, blocks::<T>),
             types: PhantomData,
         })
     }
@@ -56,9 +54,13 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceSharedVec<T, A> {
         Ok(vector)
     }
 
-    /// The handle, which kernels take by value.
-    pub fn handle(&self) -> HeapSharedVec<T> {
-        HeapSharedVec::from_word(self.owner.handle)
+    /// What a launch takes for a kernel's `HeapSharedVec<T>`.
+    pub fn handle(&self) -> SharedArg<HeapSharedVec<T>> {
+        // SAFETY: it is a vector with such elements.
+        unsafe {
+            self.owner
+                .shared(HeapSharedVec::from_word(self.owner.handle))
+        }
     }
 
     /// All elements, by index.

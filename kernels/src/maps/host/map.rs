@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
 use std::marker::PhantomData;
-use warpheap_rt::api::host::{DeviceError, Pool};
+use std::sync::Arc;
+use warpheap_rt::api::host::{DeviceError, Pool, SharedArg, assert_plain};
 use warpheap_rt::device::*;
 
 /// A [`HeapHashMap`] that the host owns: it makes one in a heap, fills it, passes it to kernels
@@ -14,7 +15,7 @@ use warpheap_rt::device::*;
 ///
 /// What values own themselves, such as vectors, is not freed with it.
 pub struct DeviceHashMap<K: HeapData + Copy, V: HeapData + Copy, A: MapAlloc> {
-    trie: OwnedTrie<A>,
+    trie: Arc<OwnedTrie<A>>,
     types: PhantomData<fn() -> (K, V)>,
 }
 
@@ -25,8 +26,10 @@ impl<K: HeapData + Copy, V: HeapData + Copy, A: MapAlloc> DeviceHashMap<K, V, A>
     /// # Errors
     /// As [`Pool::malloc`]; a heap of more than 32 GiB has no maps.
     pub fn new(pool: &Pool<A>, root_bits: u32) -> Result<Self, DeviceError> {
+        const { assert_plain::<K>() }
+        const { assert_plain::<V>() }
         Ok(DeviceHashMap {
-            trie: OwnedTrie::new(pool, root_bits, [K::WORDS, V::WORDS])?,
+            trie: Arc::new(OwnedTrie::new(pool, root_bits, [K::WORDS, V::WORDS])?),
             types: PhantomData,
         })
     }
@@ -71,11 +74,13 @@ impl<K: HeapData + Copy, V: HeapData + Copy, A: MapAlloc> DeviceHashMap<K, V, A>
         Ok(self.to_vec()?.into_iter().collect())
     }
 
-    /// The map as kernels use it: a scalar argument. It is valid for as long as this owner is.
-    pub fn map(&self) -> HeapHashMap<K, V> {
+    /// What a launch takes for a kernel's `HeapHashMap<K, V>`.
+    pub fn map(&self) -> SharedArg<HeapHashMap<K, V>> {
         let trie = self.trie.trie();
         // SAFETY: the root is this map's own, and holds keys and values of these types alone.
-        unsafe { HeapHashMap::with_root(trie.root(), trie.root_bits()) }
+        let map = unsafe { HeapHashMap::with_root(trie.root(), trie.root_bits()) };
+        // SAFETY: it is this trie.
+        unsafe { self.trie.shared(map, &self.trie) }
     }
 }
 

@@ -4,7 +4,8 @@ use super::trie::{MapAlloc, OwnedTrie};
 use super::{values_of, words_of};
 use std::fmt;
 use std::marker::PhantomData;
-use warpheap_rt::api::host::{DeviceError, Pool};
+use std::sync::Arc;
+use warpheap_rt::api::host::{DeviceError, Pool, SharedArg, assert_plain};
 use warpheap_rt::device::*;
 use warpheap_rt::host::container::{free_lists, make_lists, read_lists};
 
@@ -13,6 +14,11 @@ use warpheap_rt::host::container::{free_lists, make_lists, read_lists};
 ///
 /// Lists are made, read and freed one by one, each with requests to the device: kernels do it faster.
 pub struct DeviceMultiMap<K: HeapData + Copy, T: HeapData + Copy, A: MapAlloc> {
+    owned: Arc<Owned<K, T, A>>,
+}
+
+/// What is freed when the last launch with the map has ended.
+struct Owned<K: HeapData + Copy, T: HeapData + Copy, A: MapAlloc> {
     trie: OwnedTrie<A>,
     types: PhantomData<fn() -> (K, T)>,
 }
@@ -23,9 +29,14 @@ impl<K: HeapData + Copy, T: HeapData + Copy, A: MapAlloc> DeviceMultiMap<K, T, A
     /// # Errors
     /// As there.
     pub fn new(pool: &Pool<A>, root_bits: u32) -> Result<Self, DeviceError> {
-        Ok(DeviceMultiMap {
+        const { assert_plain::<K>() }
+        const { assert_plain::<T>() }
+        let owned = Owned {
             trie: OwnedTrie::new(pool, root_bits, [K::WORDS, HeapList::<T>::WORDS])?,
             types: PhantomData,
+        };
+        Ok(DeviceMultiMap {
+            owned: Arc::new(owned),
         })
     }
 
@@ -41,9 +52,9 @@ impl<K: HeapData + Copy, T: HeapData + Copy, A: MapAlloc> DeviceMultiMap<K, T, A
             .unzip();
         let lists = make_lists(pool.raw(), &values)?;
         let key_words: Vec<u32> = keys.iter().flat_map(|key| words_of(*key)).collect();
-        if let Err(error) = map.trie.fill(&key_words, &lists, keys.len()) {
+        if let Err(error) = map.owned.trie.fill(&key_words, &lists, keys.len()) {
             // Lists that are in the map already go too, so nobody may look at them.
-            map.trie.forget_values()?;
+            map.owned.trie.forget_values()?;
             // SAFETY: they were made here, and the map does not name them any more.
             unsafe { free_lists::<T>(pool.raw(), &lists) }?;
             return Err(error);
@@ -56,18 +67,23 @@ impl<K: HeapData + Copy, T: HeapData + Copy, A: MapAlloc> DeviceMultiMap<K, T, A
     /// # Errors
     /// Errors of the device; [`DeviceError::BadHeap`] if a list was written over.
     pub fn to_vec(&self) -> Result<Vec<(K, Vec<T>)>, DeviceError> {
-        let [keys, lists] = self.trie.read()?;
-        let pairs = values_of(&keys).zip(read_lists(self.trie.pool(), &lists)?);
+        let trie = &self.owned.trie;
+        let [keys, lists] = trie.read()?;
+        let pairs = values_of(&keys).zip(read_lists(trie.pool(), &lists)?);
         Ok(pairs.filter(|(_, values)| !values.is_empty()).collect())
     }
 
-    /// The map as kernels use it: a scalar argument. It is valid for as long as this owner is.
-    pub fn map(&self) -> HeapMultiMap<K, T> {
-        let trie = self.trie.trie();
+    /// What a launch takes for a kernel's `HeapMultiMap<K, T>`.
+    pub fn map(&self) -> SharedArg<HeapMultiMap<K, T>> {
+        let trie = self.owned.trie.trie();
         // SAFETY: the root is this map's own, and holds keys and lists of these types alone.
-        unsafe { HeapMultiMap::with_root(trie.root(), trie.root_bits()) }
+        let map = unsafe { HeapMultiMap::with_root(trie.root(), trie.root_bits()) };
+        // SAFETY: it is this trie.
+        unsafe { self.owned.trie.shared(map, &self.owned) }
     }
+}
 
+impl<K: HeapData + Copy, T: HeapData + Copy, A: MapAlloc> Owned<K, T, A> {
     fn free_values(&self) -> Result<(), DeviceError> {
         let [_, lists] = self.trie.read()?;
         // SAFETY: the map owns its lists, and nobody uses it any more.
@@ -75,16 +91,23 @@ impl<K: HeapData + Copy, T: HeapData + Copy, A: MapAlloc> DeviceMultiMap<K, T, A
     }
 }
 
-impl<K: HeapData + Copy, T: HeapData + Copy, A: MapAlloc> Drop for DeviceMultiMap<K, T, A> {
+impl<K: HeapData + Copy, T: HeapData + Copy, A: MapAlloc> Drop for Owned<K, T, A> {
     fn drop(&mut self) {
+        let pool = self.trie.pool();
+        // In a heap that was made fresh since there is nothing to free.
+        if pool.is_over() {
+            return;
+        }
         if let Err(error) = self.free_values() {
-            tracing::warn!(%error, "the lists of a device multimap could not be freed in its heap");
+            pool.not_freed(&error);
         }
     }
 }
 
 impl<K: HeapData + Copy, T: HeapData + Copy, A: MapAlloc> fmt::Debug for DeviceMultiMap<K, T, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("DeviceMultiMap").field(&self.trie).finish()
+        f.debug_tuple("DeviceMultiMap")
+            .field(&self.owned.trie)
+            .finish()
     }
 }

@@ -4,12 +4,13 @@ use super::trie::{MapAlloc, OwnedTrie};
 use super::{values_of, words_of};
 use std::fmt;
 use std::marker::PhantomData;
-use warpheap_rt::api::host::{DeviceError, Pool};
+use std::sync::Arc;
+use warpheap_rt::api::host::{DeviceError, Pool, SharedArg, assert_plain};
 use warpheap_rt::device::*;
 
 /// A [`HeapHashSet`] that the host owns, as [`DeviceHashMap`](super::DeviceHashMap) a map.
 pub struct DeviceHashSet<K: HeapData + Copy, A: MapAlloc> {
-    trie: OwnedTrie<A>,
+    trie: Arc<OwnedTrie<A>>,
     types: PhantomData<fn() -> K>,
 }
 
@@ -19,8 +20,9 @@ impl<K: HeapData + Copy, A: MapAlloc> DeviceHashSet<K, A> {
     /// # Errors
     /// As there.
     pub fn new(pool: &Pool<A>, root_bits: u32) -> Result<Self, DeviceError> {
+        const { assert_plain::<K>() }
         Ok(DeviceHashSet {
-            trie: OwnedTrie::new(pool, root_bits, [K::WORDS, 0])?,
+            trie: Arc::new(OwnedTrie::new(pool, root_bits, [K::WORDS, 0])?),
             types: PhantomData,
         })
     }
@@ -53,11 +55,13 @@ impl<K: HeapData + Copy, A: MapAlloc> DeviceHashSet<K, A> {
         Ok(values_of(&keys).collect())
     }
 
-    /// The set as kernels use it: a scalar argument. It is valid for as long as this owner is.
-    pub fn set(&self) -> HeapHashSet<K> {
+    /// What a launch takes for a kernel's `HeapHashSet<K>`.
+    pub fn set(&self) -> SharedArg<HeapHashSet<K>> {
         let trie = self.trie.trie();
         // SAFETY: the root is this set's own, and holds keys of this type alone.
-        unsafe { HeapHashSet::with_root(trie.root(), trie.root_bits()) }
+        let set = unsafe { HeapHashSet::with_root(trie.root(), trie.root_bits()) };
+        // SAFETY: it is this trie.
+        unsafe { self.trie.shared(set, &self.trie) }
     }
 }
 

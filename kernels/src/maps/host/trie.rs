@@ -4,9 +4,10 @@ use super::super::{MapFillEntry, MapFreeEntry, MapReadEntry};
 use crate::Kernels;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use warpheap_rt::api::host::{
     Arg, BackendKind, DeviceError, DeviceVec, HostAlloc, HostEntry, IntoArg, LaunchConfig, Pool,
-    Prepared, RawPool,
+    Prepared, RawPool, SharedArg,
 };
 use warpheap_rt::container::map::{NODE_SLOTS, Trie};
 use warpheap_rt::device::*;
@@ -62,6 +63,19 @@ impl<A: MapAlloc> OwnedTrie<A> {
     /// The trie without its owner.
     pub fn trie(&self) -> Trie {
         self.trie
+    }
+
+    /// What is made of the trie as an argument, which keeps `owner`.
+    ///
+    /// # Safety
+    /// It is this trie with the types of its keys and values, and `owner` has this value.
+    pub unsafe fn shared<C: HeapData + Copy, O: Send + Sync + 'static>(
+        &self,
+        container: C,
+        owner: &Arc<O>,
+    ) -> SharedArg<C> {
+        // SAFETY: it is of this heap, and is freed when this value is dropped.
+        unsafe { SharedArg::owned(&self.pool, container, owner.clone()) }
     }
 
     /// The pool that it lies in.
@@ -172,7 +186,9 @@ impl<A: MapAlloc> OwnedTrie<A> {
         args: Vec<Arg>,
     ) -> Result<(), DeviceError> {
         let heap = Arg::Heap(self.pool.heap_arg());
-        let mut all = vec![heap, self.trie.into_arg()];
+        // SAFETY: this value owns it, and waits for the launch.
+        let trie = unsafe { SharedArg::assume_of_raw(&self.pool, self.trie) };
+        let mut all = vec![heap, trie.into_arg()];
         all.extend(args);
         let module = self.kernels.module(entry.2).clone();
         let config = LaunchConfig::for_num_elems(lanes);
@@ -211,8 +227,12 @@ impl<A: MapAlloc> OwnedTrie<A> {
 
 impl<A: MapAlloc> Drop for OwnedTrie<A> {
     fn drop(&mut self) {
+        // In a heap that was made fresh since there is nothing to free.
+        if self.pool.is_over() {
+            return;
+        }
         if let Err(error) = self.free() {
-            tracing::warn!(%error, "a device hash map could not be freed in its heap");
+            self.pool.not_freed(&error);
         }
     }
 }

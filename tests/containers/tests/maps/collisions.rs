@@ -2,6 +2,7 @@
 
 use super::world::World;
 use warpheap::{DeviceVec, LaunchConfig};
+use warpheap_api::host::SharedArg;
 use warpheap_container_kernels::maps::*;
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::device::{HeapHashMap, WarpHeap};
@@ -42,10 +43,12 @@ pub fn collides(site: &Site) {
     let trie = world.map().trie();
     // SAFETY: the map is empty.
     let map = unsafe { HeapHashMap::with_root(trie.root(), trie.root_bits()) };
+    // SAFETY: it is of this heap, and freed below.
+    let map = unsafe { SharedArg::assume_of(&world.pool, map) };
     let (kernels, pool) = (&site.kernels, &world.pool);
     let all = LaunchConfig::for_num_elems(40);
     kernels
-        .map_wide_histories(pool, all, map, &ops, &starts, &clock, &outcomes)
+        .map_wide_histories(pool, all, map.clone(), &ops, &starts, &clock, &outcomes)
         .expect("actions");
     for (i, outcome) in outcomes.to_vec().expect("outcomes").chunks(3).enumerate() {
         let results: Vec<u32> = outcome.iter().map(|outcome| outcome.result).collect();

@@ -5,6 +5,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::collections::HashMap;
 use warpheap::{DeviceVec, LaunchConfig};
+use warpheap_api::host::SharedArg;
 use warpheap_container_kernels::maps::*;
 use warpheap_container_tests::Site;
 use warpheap_container_tests::history::{Timed, is_linear};
@@ -133,12 +134,14 @@ fn is_explained(
             let trie = world.map().trie();
             // SAFETY: an empty map has no keys of any width, and this one is used with these alone.
             let map = unsafe { HeapHashMap::with_root(trie.root(), trie.root_bits()) };
+            // SAFETY: it is of this heap, and freed with the world.
+            let map = unsafe { SharedArg::assume_of(pool, map) };
             kernels.map_wide_histories(pool, shape, map, &listed, &starts, &clock, &outcomes)
         } else {
             kernels.map_histories(
                 pool,
                 shape,
-                world.map(),
+                world.shared(),
                 &listed,
                 &starts,
                 &clock,

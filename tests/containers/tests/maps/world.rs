@@ -1,7 +1,7 @@
 //! A map in a heap, and what lanes are made to do with it.
 
 use warpheap::{DeviceVec, LaunchConfig};
-use warpheap_api::host::{HostAlloc, Pool};
+use warpheap_api::host::{HostAlloc, Pool, SharedArg};
 use warpheap_container_kernels::maps::*;
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_rt::device::HeapHashMap;
@@ -64,6 +64,11 @@ impl<'a, A: Any> World<'a, A> {
         self.map.to_vec().expect("the map")[0]
     }
 
+    /// The map as an argument.
+    pub fn shared(&self) -> SharedArg<Map> {
+        self.map.shared(0).expect("the map")
+    }
+
     pub fn vec(&self, data: &[u32]) -> DeviceVec<u32> {
         DeviceVec::from_slice(&self.site.device, data).expect("words")
     }
@@ -86,7 +91,8 @@ impl<'a, A: Any> World<'a, A> {
         let values = self.vec(values);
         self.each(keys, |config, keys, results| {
             let kernels = &self.site.kernels;
-            let done = kernels.map_insert(&self.pool, config, self.map(), keys, &values, results);
+            let done =
+                kernels.map_insert(&self.pool, config, self.shared(), keys, &values, results);
             done.expect("map_insert");
         })
     }
@@ -95,7 +101,7 @@ impl<'a, A: Any> World<'a, A> {
         let amounts = self.vec(amounts);
         self.each(keys, |config, keys, results| {
             let kernels = &self.site.kernels;
-            let done = kernels.map_add(&self.pool, config, self.map(), keys, &amounts, results);
+            let done = kernels.map_add(&self.pool, config, self.shared(), keys, &amounts, results);
             done.expect("map_add");
         })
     }
@@ -105,17 +111,17 @@ impl<'a, A: Any> World<'a, A> {
             let done = self
                 .site
                 .kernels
-                .map_get(&self.pool, config, self.map(), keys, results);
+                .map_get(&self.pool, config, self.shared(), keys, results);
             done.expect("map_get");
         })
     }
 
     pub fn remove(&self, keys: &[u32]) -> Vec<u32> {
         self.each(keys, |config, keys, results| {
-            let done = self
-                .site
-                .kernels
-                .map_remove(&self.pool, config, self.map(), keys, results);
+            let done =
+                self.site
+                    .kernels
+                    .map_remove(&self.pool, config, self.shared(), keys, results);
             done.expect("map_remove");
         })
     }
@@ -133,7 +139,7 @@ impl<'a, A: Any> World<'a, A> {
         let done =
             self.site
                 .kernels
-                .map_list(&self.pool, config, self.map(), &keys, &found, &pairs);
+                .map_list(&self.pool, config, self.shared(), &keys, &found, &pairs);
         done.expect("map_list");
         let mut pairs = pairs.to_vec().expect("pairs");
         pairs.truncate(found.to_vec().expect("the count")[0] as usize);
@@ -153,7 +159,7 @@ impl<'a, A: Any> World<'a, A> {
         };
         self.site
             .kernels
-            .map_tidy(&self.pool, config, self.map())
+            .map_tidy(&self.pool, config, self.shared())
             .expect("map_tidy");
     }
 
@@ -164,7 +170,7 @@ impl<'a, A: Any> World<'a, A> {
         };
         self.site
             .kernels
-            .map_clear(&self.pool, config, self.map())
+            .map_clear(&self.pool, config, self.shared())
             .expect("map_clear");
     }
 

@@ -69,12 +69,12 @@ pub fn run<A: HostAlloc + MapAlloc + ExploreEntry + TidyEntry>(stage: &Stage) ->
     let mut failed = [0; 3];
     let (mut before, mut idle) = (0, 0);
     loop {
-        let (map, open) = (map.map(), open.handle());
         let kernels = &stage.kernels;
-        let explore = kernels.explore_launch(&heap.pool, stage.shape(), map, open, nodes, &tally);
+        let (map, shared) = (map.map(), open.handle());
+        let explore = kernels.explore_launch(&heap.pool, stage.shape(), map, shared, nodes, &tally);
         let now = stage.run(&mut time, explore)?;
         let one = LaunchConfig::for_num_elems(1);
-        stage.run(&mut time, kernels.tidy_launch(&heap.pool, one, open))?;
+        stage.run(&mut time, kernels.tidy_launch(&heap.pool, one, open.handle()))?;
         for (all, now) in failed.iter_mut().zip(now) {
             *all += now;
         }
