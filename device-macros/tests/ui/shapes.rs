@@ -1,7 +1,7 @@
 // What kernels can take, each with its launch.
 #![deny(unexpected_cfgs)]
 
-use warpheap_rt::api::host::{DeviceError, DeviceVec, LaunchConfig, Pool};
+use warpheap_rt::api::host::{DeviceError, DeviceVec, LaunchConfig, Pool, SharedArg};
 use warpheap_rt::device::*;
 
 /// Stands for what `device_module!` makes in a crate with a build script.
@@ -52,6 +52,12 @@ pub fn one(heap: Heap<WarpHeap>, at: &mut DevicePtr<u32>, usize: usize, half: i1
     }
 }
 
+/// Containers that lanes share, and other values.
+#[kernel]
+pub fn shared(heap: Heap<WarpHeap>, map: HeapHashMap<u32, u32>, at: DevicePtr<u32>, pair: [f32; 2]) {
+    let _ = (heap, map, at, pair);
+}
+
 /// Several heaps.
 ///
 /// # Safety
@@ -70,12 +76,16 @@ pub fn launches(
     sums: &mut DeviceVec<f32>,
     words: &mut [DeviceVec<u32>; 3],
     at: &mut DeviceVec<DevicePtr<u32>>,
+    maps: &DeviceVec<HeapHashMap<u32, u32>>,
+    map: SharedArg<HeapHashMap<u32, u32>>,
 ) -> Result<(), DeviceError> {
     let config = LaunchConfig::for_num_elems(4);
     kernels.own(pool, config, lists, sums)?;
     let [values, out, all] = words;
     kernels.per_lane(config, values, out, all, true, 1 << 40)?;
     kernels.one(pool, config, at, 3, -1, 0.5)?;
+    kernels.shared(pool, config, map, DevicePtr::NULL, [1.0, 2.0])?;
+    kernels.shared(pool, config, maps.shared(0)?, DevicePtr::<f32>::NULL.cast(), Default::default())?;
     // SAFETY: never launched here.
     unsafe { kernels.several(pool, other, config, DevicePtr::NULL)? };
     Ok(())
