@@ -1,12 +1,13 @@
 //! The backend: what `warpheap_api::host::Backend` asks of a GPU. Its streams are in [`streams`](crate::streams).
 
+use crate::beside::refused;
 use crate::config::CudaConfig;
 use crate::discover;
 use crate::fences::Fences;
 use crate::globals;
 use crate::memory::Allocation;
 use crate::module::Loaded;
-use crate::queue::{Queue, report_address};
+use crate::run::Own;
 use crate::session::Session;
 use crate::state::State;
 use crate::status::{Status, no_device};
@@ -21,7 +22,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use warpheap_api::host::{
     Backend, BufferId, DeviceError, DeviceInfo, HeapArg, KernelImage, KernelResources, Launch,
-    LaunchReport, ModuleId, Streams,
+    LaunchReport, ModuleId, Streams, Work,
 };
 
 /// Drives one GPU through CUDA.
@@ -37,6 +38,7 @@ pub struct CudaBackend {
     state: Mutex<ManuallyDrop<State>>,
     /// Told when work may be queued again that had to wait for another call; see [`Turn`](crate::waiting::Turn).
     pub(crate) turns: Condvar,
+    pub(crate) own: Own,
 }
 
 /// The state, for the length of a call.
@@ -84,7 +86,6 @@ impl CudaBackend {
             stack_bytes: config.stack_bytes,
             timeout: config.timeout,
             state: Mutex::new(ManuallyDrop::new(State {
-                queue: Queue::default(),
                 modules: BTreeMap::new(),
                 load_time: Duration::ZERO,
                 buffers: BTreeMap::new(),
@@ -93,9 +94,11 @@ impl CudaBackend {
                 spare: Vec::new(),
                 shared,
                 settling: 0,
+                reserved: Vec::new(),
                 session,
             })),
             turns: Condvar::new(),
+            own: Own::default(),
         })
     }
 
@@ -111,6 +114,13 @@ impl CudaBackend {
         let mut state = self.lock();
         state.session.enter(during)?;
         Ok(state)
+    }
+
+    /// Checks the shapes of launches.
+    pub(crate) fn check_shapes(&self, launches: &[Launch<'_>]) -> Result<(), DeviceError> {
+        let (blocks, lanes) = (self.info.max_grid_dim, self.info.max_block_dim);
+        let mut launches = launches.iter();
+        launches.try_for_each(|launch| launch.config.check(launch.entry, blocks, lanes))
     }
 
     pub(crate) fn out_of_memory(&self, bytes: u64) -> DeviceError {
@@ -152,7 +162,7 @@ impl Backend for CudaBackend {
         let allocation = match allocated {
             Ok(allocation) => allocation,
             Err(Status::OUT_OF_MEMORY) => return Err(self.out_of_memory(bytes)),
-            Err(status) => return Err(state.session.fail("cuMemAlloc", DURING, status)),
+            Err(status) => return Err(state.refuse(refused("cuMemAlloc", status), DURING)),
         };
         let id = next_id();
         state.buffers.insert(id, allocation);
@@ -198,8 +208,8 @@ impl Backend for CudaBackend {
         let mut target = unsafe { bytes_at(address, data.len()) };
         // SAFETY: `finish` waits for the copy, while `data` is borrowed.
         unsafe { target.async_copy_from(data, &state.session.stream) }
-            .map_err(|error| state.session.fail("cuMemcpyHtoDAsync", DURING, error))?;
-        state.session.finish(DURING)
+            .map_err(|error| state.refuse(refused("cuMemcpyHtoDAsync", error), DURING))?;
+        state.finish(DURING)
     }
 
     fn read(&self, buffer: BufferId, offset: u64, data: &mut [u8]) -> Result<(), DeviceError> {
@@ -213,8 +223,8 @@ impl Backend for CudaBackend {
         let source = unsafe { bytes_at(address, data.len()) };
         // SAFETY: `finish` waits for the copy, while `data` is borrowed.
         unsafe { source.async_copy_to(data, &state.session.stream) }
-            .map_err(|error| state.session.fail("cuMemcpyDtoHAsync", DURING, error))?;
-        state.session.finish(DURING)
+            .map_err(|error| state.refuse(refused("cuMemcpyDtoHAsync", error), DURING))?;
+        state.finish(DURING)
     }
 
     fn fill(
@@ -224,20 +234,18 @@ impl Backend for CudaBackend {
         words: u64,
         value: u32,
     ) -> Result<(), DeviceError> {
-        const DURING: &str = "filling a buffer";
-        let mut state = self.enter(DURING)?;
-        let address = state.range("fill", buffer, offset, words.saturating_mul(4))?;
+        let bytes = words.saturating_mul(4);
+        self.enter("filling a buffer")?
+            .range("fill", buffer, offset, bytes)?;
         if words == 0 {
             return Ok(());
         }
-        // SAFETY: the range was checked to lie in the buffer, so its length fits a usize.
-        let mut target = unsafe {
-            DeviceSlice::from_raw_parts_mut(DevicePointer::<u32>::from_raw(address), words as usize)
-        };
-        // SAFETY: the memory is the device's alone, and `finish` waits.
-        unsafe { target.set_32_async(value, &state.session.stream) }
-            .map_err(|error| state.session.fail("cuMemsetD32Async", DURING, error))?;
-        state.finish_beside(DURING)
+        self.transfer(Work::Fill {
+            buffer,
+            offset,
+            words,
+            value,
+        })
     }
 
     fn copy(
@@ -246,24 +254,14 @@ impl Backend for CudaBackend {
         to: (BufferId, u64),
         bytes: u64,
     ) -> Result<(), DeviceError> {
-        const DURING: &str = "a copy on the device";
-        let mut state = self.enter(DURING)?;
-        let source = state.range("copy", from.0, from.1, bytes)?;
-        let target = state.range("copy", to.0, to.1, bytes)?;
+        let state = self.enter("a copy on the device")?;
+        state.range("copy", from.0, from.1, bytes)?;
+        state.range("copy", to.0, to.1, bytes)?;
+        drop(state);
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: the ranges were checked to lie in their buffers, so their length fits a usize.
-        let (source, mut target) = unsafe {
-            (
-                bytes_at(source, bytes as usize),
-                bytes_at(target, bytes as usize),
-            )
-        };
-        // SAFETY: the memory is the device's alone, and `finish_beside` waits.
-        unsafe { target.async_copy_from(&source, &state.session.stream) }
-            .map_err(|error| state.session.fail("cuMemcpyDtoDAsync", DURING, error))?;
-        state.finish_beside(DURING)
+        self.transfer(Work::Copy { from, to, bytes })
     }
 
     fn streams(&self) -> Option<&dyn Streams> {
@@ -296,46 +294,7 @@ impl Backend for CudaBackend {
     }
 
     fn submit(&self, launches: &[Launch<'_>]) -> Result<Vec<LaunchReport>, DeviceError> {
-        let (blocks, lanes) = (self.info.max_grid_dim, self.info.max_block_dim);
-        for launch in launches {
-            launch.config.check(launch.entry, blocks, lanes)?;
-        }
-        const DURING: &str = "launching kernels";
-        let mut state = self.enter(DURING)?;
-        if launches.is_empty() {
-            return Ok(Vec::new());
-        }
-        if state.shares_panics(launches) {
-            // Whose a panic is could not be told.
-            drop(state);
-            state = self.settle(DURING)?;
-        }
-        state.empty_panics(DURING)?;
-        let beside = state.backlog(DURING)?;
-        let state = &mut **state;
-        let reports = match state.queue.reserve(launches.len(), &mut state.retired) {
-            Ok(address) => address,
-            Err(Status::OUT_OF_MEMORY) => {
-                return Err(self.out_of_memory(launches.len() as u64 * 32));
-            }
-            Err(status) => {
-                return Err(state
-                    .session
-                    .fail("cuMemAlloc", "allocating launch reports", status));
-            }
-        };
-        let batch = launches
-            .iter()
-            .enumerate()
-            .map(|(at, launch)| state.prepare(launch, report_address(reports, at)))
-            .collect::<Result<Vec<_>, _>>()?;
-        // SAFETY: kernels and stream are of the current context; that arguments match the kernel's
-        // parameters is the promise of `Prepared::new`, their ranges were checked above, and their
-        // buffers live as long as `launches`, beyond the end of this call.
-        let done = unsafe { state.queue.run(&mut state.session, &batch, reports, beside) }?;
-        drop(batch);
-        state.panics(launches)?;
-        Ok(done)
+        self.run(launches)
     }
 
     fn kernel_resources(

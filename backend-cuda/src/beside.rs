@@ -1,9 +1,10 @@
 //! What a call has to know of the streams that work beside it.
 
 use crate::handles::{self, Event, Refused, unpin};
-use crate::queue::{Ready, describe};
+use crate::ready::{Ready, describe};
 use crate::staging::Piece;
 use crate::state::{State, foreign};
+use crate::status::Status;
 use crate::stream::{Shared, StreamState};
 use crate::watch::{self, Watch};
 use std::ffi::CString;
@@ -74,12 +75,19 @@ impl State {
         self.streams.values().all(|stream| stream.posts.is_idle())
     }
 
+    /// Waits for everything that was queued on the session's stream, however long it takes. For copies, during which the host's
+    /// memory is in use: they are not given up on.
+    pub(crate) fn finish(&mut self, during: &str) -> Result<(), DeviceError> {
+        let finished = self.session.stream.synchronize();
+        finished.map_err(|error| self.refuse(refused("cuStreamSynchronize", error), during))
+    }
+
     /// Waits for what a call queued on the session's stream that needs none of the host's memory. Kernels of streams, of which one
     /// may hang, may keep the device from it.
     pub(crate) fn finish_beside(&mut self, during: &'static str) -> Result<(), DeviceError> {
         let backlog = self.backlog(during)?;
         if backlog == 0 {
-            return self.session.finish(during);
+            return self.finish(during);
         }
         let recorded = self.shared.events.plain().and_then(|event| {
             // SAFETY: a stream of the same context.
@@ -292,6 +300,12 @@ impl State {
         }
         Ok(())
     }
+}
+
+/// A call of `cust` that the driver refused.
+pub(crate) fn refused(call: &'static str, error: impl Into<Status>) -> Refused {
+    let status = error.into();
+    Refused { call, status }
 }
 
 /// Names launches that may be running, or else what the call did.

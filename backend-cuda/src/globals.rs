@@ -9,8 +9,8 @@ use crate::status::Status;
 use cust::context::{CurrentContext, ResourceLimit};
 use cust::memory::{CopyDestination, DeviceCopy};
 use std::ffi::CString;
-use warpheap_api::abi::{self, ARG_WORDS, HEAP_WORDS, PANIC_WORDS};
-use warpheap_api::host::{DeviceError, KernelPanic, Launch};
+use warpheap_api::abi::{self, ARG_WORDS, HEAP_WORDS};
+use warpheap_api::host::{DeviceError, Launch};
 
 /// The words in which a module is told of its heap.
 type HeapWords = [u32; ARG_WORDS];
@@ -42,19 +42,6 @@ impl Loaded {
         self.put(abi::GLOBAL_HEAP, &words)
     }
 
-    /// The report of panics, if there is one of any; it is empty again afterwards.
-    fn take_panics(&self) -> Result<Option<[u32; PANIC_WORDS]>, Status> {
-        let name = CString::new(abi::PANIC_REPORT).unwrap_or_default();
-        let mut words = [0; PANIC_WORDS];
-        let report = self.module.get_global::<[u32; PANIC_WORDS]>(&name)?;
-        report.copy_to(&mut words)?;
-        if words[abi::PANIC_LANES] == 0 {
-            return Ok(None);
-        }
-        self.put(abi::PANIC_REPORT, &[0; PANIC_WORDS])?;
-        Ok(Some(words))
-    }
-
     fn put<T: DeviceCopy>(&self, name: &str, value: &T) -> Result<(), Status> {
         let name = CString::new(name).unwrap_or_default();
         self.module.get_global::<T>(&name)?.copy_from(value)?;
@@ -72,49 +59,12 @@ impl State {
             open.any(|open| launches.iter().any(|launch| launch.module.0 == open))
         })
     }
-
-    /// The panics of a batch of launches that has ended, beside which no stream ran launches of the same modules.
-    pub(crate) fn panics(&mut self, launches: &[Launch<'_>]) -> Result<(), DeviceError> {
-        let mut asked = Vec::new();
-        for launch in launches {
-            let id = launch.module;
-            let Some(module) = self.modules.get(&id.0) else {
-                continue;
-            };
-            if !module.reports_panics || asked.contains(&id) {
-                continue;
-            }
-            asked.push(id);
-            let words = module.take_panics().map_err(|status| {
-                let during = "reading the report of panics";
-                self.session.fail("cuModuleGetGlobal", during, status)
-            })?;
-            let panic = words.and_then(|words| {
-                let of_module = launches.iter().filter(|launch| launch.module == id);
-                KernelPanic::from_words(&names(of_module.map(|launch| launch.entry)), &words)
-            });
-            if let Some(panic) = panic {
-                return Err(Box::new(panic).into());
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Each of some kernels once.
-fn names<'a>(entries: impl Iterator<Item = &'a str>) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for entry in entries {
-        if !names.contains(&entry) {
-            names.push(entry);
-        }
-    }
-    names.join(" or ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use warpheap_api::abi::PANIC_WORDS;
 
     #[test]
     fn variables_are_told_from_their_uses() {
@@ -125,11 +75,5 @@ mod tests {
         assert!(!defines(ptx, abi::PANIC_REPORT, 1));
         assert!(!defines(ptx, abi::GLOBAL_HEAP, 1));
         assert!(!defines("", abi::PANIC_REPORT, PANIC_WORDS));
-    }
-
-    #[test]
-    fn kernels_of_a_batch_are_named_once() {
-        assert_eq!(names(["a"].into_iter()), "a");
-        assert_eq!(names(["a", "b", "a"].into_iter()), "a or b");
     }
 }

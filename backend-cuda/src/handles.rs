@@ -11,6 +11,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::mem::transmute;
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A call that the driver refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,14 +82,14 @@ impl Event {
         }
     }
 
-    /// Milliseconds from another event to this one; both note the time and were passed.
-    pub(crate) fn millis_since(&self, earlier: &Event) -> Result<f32, Refused> {
+    /// The time from another event to this one; both note the time and were passed. Nothing if the other one came later.
+    pub(crate) fn since(&self, earlier: &Event) -> Result<Duration, Refused> {
         let mut millis = 0.0;
         // SAFETY: both events live, and there is room for the answer.
         unsafe {
             ask!(cuEventElapsedTime(&mut millis => *mut f32, earlier.raw => CUevent, self.raw => CUevent))
         }?;
-        Ok(millis)
+        Ok(duration(millis))
     }
 }
 
@@ -310,4 +311,21 @@ pub(crate) unsafe fn variable(
 pub(crate) fn end_of_default_stream() -> Result<(), Refused> {
     // SAFETY: null is the default stream.
     unsafe { ask!(cuStreamSynchronize(null_mut() => CUstream)) }
+}
+
+/// The driver's milliseconds; nothing for what is no time.
+fn duration(millis: f32) -> Duration {
+    Duration::try_from_secs_f64(millis as f64 / 1e3).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_never_nonsense() {
+        assert_eq!(duration(0.5), Duration::from_micros(500));
+        assert_eq!(duration(-1.0), Duration::ZERO);
+        assert_eq!(duration(f32::NAN), Duration::ZERO);
+    }
 }

@@ -11,7 +11,8 @@
 //! | `module`, `ptx`, `link`, `cubin` | kernels: loaded, missing, compiled apart, and how large |
 //! | `fences` | fences that only acquire or only release, where GPU and driver have them |
 //! | `globals` | the heap of Rust's own collections in kernels, and what panics leave |
-//! | `queue` | launches: queued together, timed, reported |
+//! | `run` | launches, fills and copies on the device that are waited for |
+//! | `ready` | a launch with everything looked up |
 //! | `streams`, `transfers` | streams that users open, and their copies from and to the host |
 //! | `stream`, `posts`, `reports`, `watch` | one of them; how far it is, and what its launches reported |
 //! | `staging` | pinned memory that copies go through |
@@ -19,9 +20,10 @@
 //! | `driver`, `handles`, `status` | calls that `cust` lacks; what an answer of the driver means |
 //!
 //! Everything runs in the device's primary context, which every call makes current on its thread. Calls of
-//! [`Backend`](warpheap_api::host::Backend) end when their effect has happened: they use one stream of the driver, and hold the
-//! state of the device meanwhile. Streams that users open are further ones, which overlap with it and with each other; nothing holds
-//! the state while it waits for these.
+//! [`Backend`](warpheap_api::host::Backend) end when their effect has happened. Launches, fills and copies on the device go through
+//! streams of the backend's own, which are what streams of users are: they overlap with each other, and nothing holds the state of the
+//! device while it waits for them. Copies from and to the host have a stream of the driver for themselves, and hold the state until
+//! they have ended, which no kernel keeps them from.
 //!
 //! # Building and linking
 //!
@@ -54,8 +56,9 @@ mod module;
 mod posts;
 mod ptx;
 mod queries;
-mod queue;
+mod ready;
 mod reports;
+mod run;
 mod session;
 mod staging;
 mod state;

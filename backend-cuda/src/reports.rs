@@ -42,9 +42,21 @@ pub(crate) struct Reports {
     dirty: Vec<u64>,
     /// The first failure that nobody asked for, and which launch's.
     failure: Option<(u64, DeviceError)>,
+    /// All reports since they were taken, where they are kept.
+    kept: Option<Vec<[u32; REPORT_WORDS]>>,
 }
 
 impl Reports {
+    /// From here on reports are kept, and failures of lanes that they tell of are not looked for.
+    pub(crate) fn keep(&mut self) {
+        self.kept = Some(Vec::new());
+    }
+
+    /// Takes the reports that were kept.
+    pub(crate) fn take_kept(&mut self) -> Vec<[u32; REPORT_WORDS]> {
+        self.kept.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
     /// Notes a launch.
     pub(crate) fn push(&mut self, name: &'static str) {
         self.names.push_back(name);
@@ -75,11 +87,14 @@ impl Reports {
             let launch = self.looked;
             self.looked += 1;
             let words = read(slot(launch));
+            if let Some(kept) = &mut self.kept {
+                kept.push(words);
+            }
             if words == [0; REPORT_WORDS] {
                 continue;
             }
             self.dirty.push(slot(launch));
-            if words[REPORT_ERRORS] == 0 {
+            if words[REPORT_ERRORS] == 0 || self.kept.is_some() {
                 continue;
             }
             let report = LaunchReport {
@@ -169,6 +184,23 @@ mod tests {
         reports.look(5, |_| [0; REPORT_WORDS]);
         assert_eq!(reports.looked(), 1);
         reports.look(1, |_| unreachable!());
+    }
+
+    #[test]
+    fn reports_that_are_kept_are_all_there_and_no_failures() {
+        let mut reports = Reports::default();
+        reports.keep();
+        for name in ["a", "b", "c"] {
+            reports.push(name);
+        }
+        reports.look(2, |at| failing(at as u32));
+        assert!(reports.take().is_none());
+        assert_eq!(reports.take_kept(), [failing(0), failing(1)]);
+        reports.look(3, |_| failing(9));
+        assert_eq!(reports.take_kept(), [failing(9)]);
+        assert_eq!(reports.dirty(), Some(2));
+        reports.note(2, DeviceError::Emulator("panic".to_string()));
+        assert!(reports.take().is_some());
     }
 
     #[test]

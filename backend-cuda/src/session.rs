@@ -2,14 +2,13 @@
 
 use crate::status::Status;
 use cust::context::{Context, CurrentContext};
-use cust::event::{Event, EventStatus};
 use cust::stream::{Stream, StreamFlags};
 use std::time::{Duration, Instant};
 use warpheap_api::host::DeviceError;
 
 /// The context and stream of an opened GPU.
 pub(crate) struct Session {
-    /// The stream of calls that end when their effect has happened. Dropped before the context that owns it.
+    /// The stream of copies from and to the host that are waited for. Dropped before the context that owns it.
     pub(crate) stream: Stream,
     /// The device's primary context, shared with other users of it in this process.
     context: Context,
@@ -95,14 +94,6 @@ impl Session {
         }
     }
 
-    /// Waits for everything that was queued, however long it takes. For copies and fills, during
-    /// which the host's memory is in use: they are not given up on.
-    pub(crate) fn finish(&mut self, during: &'static str) -> Result<(), DeviceError> {
-        self.stream
-            .synchronize()
-            .map_err(|error| self.fail("cuStreamSynchronize", during, error))
-    }
-
     /// Waits until the device has passed an event, at most for `times` the time that a launch may take.
     pub(crate) fn wait(
         &mut self,
@@ -164,15 +155,6 @@ impl Session {
         // The stream went with the fault; destroying it would only return the same error.
         std::mem::forget(self.stream);
         drop(self.context);
-    }
-}
-
-/// Whether the device has passed an event.
-pub(crate) fn passed(event: &Event) -> Result<bool, Status> {
-    match event.query() {
-        Ok(EventStatus::Ready) => Ok(true),
-        Ok(EventStatus::NotReady) => Ok(false),
-        Err(error) => Err(Status::from(error)),
     }
 }
 

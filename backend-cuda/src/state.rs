@@ -1,9 +1,9 @@
-//! What all calls of a device share: its buffers, modules, launch queue and streams.
+//! What all calls of a device share: its buffers, modules and streams.
 
 use crate::handles::unpin;
 use crate::memory::Allocation;
 use crate::module::Loaded;
-use crate::queue::{Queue, Ready};
+use crate::ready::Ready;
 use crate::session::{LossKind, Session};
 use crate::status::Status;
 use crate::stream::{Shared, StreamState};
@@ -14,7 +14,6 @@ use warpheap_api::host::{BufferId, DeviceError, HeapArg, Launch, ModuleId};
 
 /// Everything that calls share, in the order in which it is dropped.
 pub(crate) struct State {
-    pub(crate) queue: Queue,
     pub(crate) modules: BTreeMap<u64, Loaded>,
     /// How long they took to load.
     pub(crate) load_time: Duration,
@@ -28,6 +27,8 @@ pub(crate) struct State {
     pub(crate) shared: Shared,
     /// Calls that wait until no stream works, before which nothing more is queued.
     pub(crate) settling: u32,
+    /// Modules of which a call runs launches, beside which no stream begins others.
+    pub(crate) reserved: Vec<u64>,
     pub(crate) session: Session,
 }
 
@@ -166,14 +167,13 @@ impl State {
             None => {}
             Some(LossKind::Fault) => {
                 // The context takes the rest with it; each of its parts would only fail again.
-                std::mem::forget((self.queue, self.modules, self.buffers));
+                std::mem::forget((self.modules, self.buffers));
                 std::mem::forget((self.streams, self.spare, self.shared));
                 return self.session.abandon();
             }
             Some(LossKind::Hang) => return std::mem::forget(self),
         }
         let State {
-            queue,
             modules,
             buffers,
             retired,
@@ -183,6 +183,7 @@ impl State {
             session,
             load_time: _,
             settling: _,
+            reserved: _,
         } = self;
         let closed = streams.into_values().chain(spare);
         let closed = closed.map(|stream| stream.close(&mut shared));
@@ -204,7 +205,6 @@ impl State {
             .map(|buffer| unsafe { buffer.free() })
             .chain(unpinned)
             .fold(Ok::<(), Status>(()), Result::and)
-            .and(queue.close())
             .and(closed);
         if let Err(status) = freed {
             tracing::warn!(%status, "memory could not be freed");

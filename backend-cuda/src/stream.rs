@@ -1,20 +1,24 @@
 //! One stream: what is queued in it, and how far the device was seen to be.
 //!
-//! `copies` queues copies, `look` asks the device how far it is. Nothing here waits. Every operation that takes a place in the driver's
+//! `copies` queues copies, `look` asks the device how far it is, `each` tells of each launch,
+//! `watches` of panics. Nothing here waits. Every operation that takes a place in the driver's
 //! queue is counted, so that it is never full: there the driver would block, and a kernel that never ends could not be noticed.
 
 mod copies;
+mod each;
 mod look;
+mod watches;
 
 use crate::driver;
 use crate::handles::{Event, Events, Lane, Refused};
 use crate::memory::Allocation;
 use crate::posts::Posts;
-use crate::queue::Ready;
+use crate::ready::Ready;
 use crate::reports::{self, Reports};
 use crate::staging::{Piece, Staging};
 use crate::status::Status;
 use crate::watch::Watch;
+use each::Times;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -115,6 +119,8 @@ pub(crate) struct StreamState {
     used: VecDeque<(u64, Piece)>,
     used_bytes: u64,
     fence: Fence,
+    /// Where launches are timed.
+    times: Option<Times>,
     /// When the last piece of work was queued.
     called: Option<Instant>,
     /// Whether a call queues a piece of work in several steps, and other calls have to wait for their turn.
@@ -151,6 +157,7 @@ impl StreamState {
             used: VecDeque::new(),
             used_bytes: 0,
             fence: Fence::None,
+            times: None,
             called: None,
             taken: false,
         })
@@ -191,6 +198,7 @@ impl StreamState {
         self.reports = Reports::default();
         self.used_bytes = 0;
         self.fence = Fence::None;
+        self.times = None;
         self.called = None;
         self.taken = false;
     }
@@ -222,6 +230,12 @@ impl StreamState {
         Ok(())
     }
 
+    /// Whether it is time to count what all streams have in the driver's queues.
+    fn is_counted(&self) -> bool {
+        // No post is ever due where each launch has one.
+        self.posts.is_due() || self.reports_each()
+    }
+
     /// Whether work has to wait, which takes `bytes` of pinned memory on the way to the device, when `all` operations of all streams
     /// may be in the driver's queues. These are only counted where the next post is due, which is exact enough.
     pub(crate) fn is_full(&self, bytes: u64, all: impl FnOnce() -> u64) -> bool {
@@ -229,7 +243,7 @@ impl StreamState {
         own >= WINDOW
             || self.reports.is_full()
             || (self.used_bytes > 0 && self.used_bytes + bytes > UNDER_WAY)
-            || (own >= SHARE && self.posts.is_due() && all() >= ALL_WINDOWS)
+            || (own >= SHARE && self.is_counted() && all() >= ALL_WINDOWS)
     }
 
     /// What to wait for when it is full: half of it is to be done then, so that calls do not wait again at once.
@@ -274,27 +288,6 @@ impl StreamState {
         }
     }
 
-    /// Whether this stream would not see the panics of a launch's module.
-    pub(crate) fn lacks_watch(&self, launch: &Ready) -> bool {
-        launch.reports_panics && !self.watches.iter().any(|w| w.module == launch.module)
-    }
-
-    pub(crate) fn watch(&mut self, watch: Watch) {
-        self.watches.push(watch);
-    }
-
-    /// Whether there are launches of a module that were not looked at.
-    pub(crate) fn is_open_for(&self, module: u64) -> bool {
-        let mut watches = self.watches.iter();
-        watches.any(|watch| watch.module == module && watch.is_open())
-    }
-
-    /// The modules of which there are some.
-    pub(crate) fn open_modules(&self) -> impl Iterator<Item = u64> + '_ {
-        let open = self.watches.iter().filter(|watch| watch.is_open());
-        open.map(|watch| watch.module)
-    }
-
     /// Queues a launch, before which `panicked` lanes of its module are known to have panicked.
     ///
     /// # Safety
@@ -319,6 +312,7 @@ impl StreamState {
         let report = self.ring.address + reports::slot(number) * reports::BYTES;
         launch.args.words[ARG_REPORT] = report as u32;
         launch.args.words[ARG_REPORT + 1] = (report >> 32) as u32;
+        let clock = self.start_clock(shared)?;
         let Ready {
             entry,
             kernel,
@@ -342,7 +336,10 @@ impl StreamState {
                 watch.push(number, entry, panicked);
             }
         }
-        Ok(())
+        match clock {
+            Some(before) => self.stop_clock(number, before, shared),
+            None => Ok(()),
+        }
     }
 
     /// Ends a piece of work in which there is nothing to do. It counts as an operation, so that a post can be put behind it.

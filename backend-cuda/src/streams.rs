@@ -6,7 +6,7 @@
 
 use crate::backend::{CudaBackend, next_id};
 use crate::handles::Event;
-use crate::queue::{Ready, duration};
+use crate::ready::Ready;
 use crate::state::{State, foreign};
 use crate::status::Status;
 use crate::stream::{RING_BYTES, StreamState};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use warpheap_api::host::{DeviceError, Launch, Mark, StreamId, Streams, Work};
 
-const LAUNCHING: &str = "queueing launches";
+pub(crate) const LAUNCHING: &str = "queueing launches";
 
 impl Streams for CudaBackend {
     fn open(&self) -> Result<StreamId, DeviceError> {
@@ -185,10 +185,8 @@ impl Streams for CudaBackend {
         const DURING: &str = "asking for a time between stamps";
         let mut state = self.enter(DURING)?;
         let (from, to) = (state.stamp(from)?, state.stamp(to)?);
-        match to.millis_since(&from) {
-            Ok(millis) => Ok(duration(millis)),
-            Err(refused) => Err(state.refuse(refused, DURING)),
-        }
+        let since = to.since(&from);
+        since.map_err(|refused| state.refuse(refused, DURING))
     }
 
     fn forget(&self, mark: Mark) {
@@ -217,10 +215,7 @@ impl CudaBackend {
         after: &[Mark],
         launches: &[Launch<'_>],
     ) -> Result<u64, DeviceError> {
-        let (blocks, lanes) = (self.info.max_grid_dim, self.info.max_block_dim);
-        for launch in launches {
-            launch.config.check(launch.entry, blocks, lanes)?;
-        }
+        self.check_shapes(launches)?;
         match launches {
             // SAFETY: the caller's promise.
             [one] => unsafe { self.queue_launch(id, after, one) },
@@ -241,6 +236,10 @@ impl CudaBackend {
     ) -> Result<u64, DeviceError> {
         loop {
             let mut state = self.enter_turn(id, 0, LAUNCHING)?;
+            if state.is_reserved(id, launch) {
+                self.pause(state);
+                continue;
+            }
             let mut ready = state.prepare(launch, 0)?;
             if state.lacks_watch(id, &ready) {
                 drop(state);
@@ -260,7 +259,7 @@ impl CudaBackend {
     ///
     /// # Safety
     /// As [`Streams::queue`].
-    unsafe fn queue_batch(
+    pub(crate) unsafe fn queue_batch(
         &self,
         id: u64,
         after: &[Mark],
@@ -270,6 +269,10 @@ impl CudaBackend {
         let _turn = self.turn(id, LAUNCHING)?;
         let (mut state, mut ready) = loop {
             let mut state = self.enter_room(id, 0, LAUNCHING)?;
+            if launches.iter().any(|one| state.is_reserved(id, one)) {
+                self.pause(state);
+                continue;
+            }
             let ready = launches.iter().map(|launch| state.prepare(launch, 0));
             let ready = ready.collect::<Result<Vec<_>, _>>()?;
             let Some(at) = ready.iter().position(|one| state.lacks_watch(id, one)) else {
@@ -281,9 +284,12 @@ impl CudaBackend {
             }
         };
         state.begin(id, after, LAUNCHING)?;
-        for (at, launch) in ready.iter_mut().enumerate() {
-            if at > 0 && state.is_full(id, 0) {
-                drop(state);
+        for (at, (launch, source)) in ready.iter_mut().zip(launches).enumerate() {
+            while at > 0 && (state.is_full(id, 0) || state.is_reserved(id, source)) {
+                match state.is_reserved(id, source) {
+                    true => self.pause(state),
+                    false => drop(state),
+                }
                 state = match self.enter_room(id, 0, LAUNCHING) {
                     Ok(state) => state,
                     Err(error) => return Err(self.broken_off(id, error)),
@@ -338,6 +344,13 @@ impl State {
     pub(crate) fn must_wait(&self, id: u64) -> bool {
         let stream = self.streams.get(&id);
         self.settling > 0 || stream.is_some_and(|stream| stream.taken)
+    }
+
+    /// Whether a launch has to wait until a call has run others of its module.
+    fn is_reserved(&self, id: u64, launch: &Launch<'_>) -> bool {
+        // The call's own stream is the only one that keeps reports.
+        self.reserved.contains(&launch.module.0)
+            && self.streams.get(&id).is_some_and(|s| !s.reports_each())
     }
 
     /// A stream that was closed and is at rest.

@@ -88,14 +88,16 @@ impl CudaBackend {
     ) -> Result<Entered<'_>, DeviceError> {
         let mut state = self.enter_room(stream, bytes, during)?;
         while state.must_wait(stream) {
-            drop(
-                self.turns
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner),
-            );
+            self.pause(state);
             state = self.enter_room(stream, bytes, during)?;
         }
         Ok(state)
+    }
+
+    /// Leaves the state and waits until work may be queued again.
+    pub(crate) fn pause(&self, state: Entered<'_>) {
+        let waited = self.turns.wait(state);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
     /// The right to queue a piece of work in several steps.

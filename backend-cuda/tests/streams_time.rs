@@ -4,7 +4,9 @@ mod common;
 
 use common::streams::{Stream, timed};
 use common::{IMAGE, launch};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 use warpheap_api::host::{Device, DeviceVec, IntoArg, Module, Prepared, Work};
 use warpheap_cuda::CudaConfig;
@@ -116,4 +118,71 @@ fn stamps_tell_the_time_between_them() {
         streams.forget(first.queue(Work::Stamp));
     }
     assert_eq!(elapsed(start, end), whole);
+}
+
+#[test]
+fn other_threads_go_on_while_one_runs_a_long_launch() {
+    let Some((_alone, device)) = open() else {
+        return;
+    };
+    let module = device.load(&IMAGE).unwrap();
+    let stream = device.stream().unwrap();
+    let mut vec = DeviceVec::<u32>::filled(&device, 1000, 7).unwrap();
+    let (long, short) = (sleep(&module, 400), sleep(&module, 1));
+    short.clone().run().unwrap();
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let reports = device.run_all(&[long.clone(), short.clone()]).unwrap();
+            over.store(true, Ordering::Release);
+            assert!(reports[0].device_time > 399 * MS, "{reports:?}");
+        });
+        // By now it waits.
+        thread::sleep(50 * MS);
+        let ((), took) = timed(|| {
+            stream.launch(short.clone()).unwrap();
+            stream.write(&mut vec, &[3; 1000]).unwrap();
+            let read = stream.read(&vec).unwrap();
+            stream.is_idle().unwrap();
+            stream.wait().unwrap();
+            assert_eq!(read.wait().unwrap(), [3; 1000]);
+            vec.copy_from(&[4; 1000]).unwrap();
+            assert_eq!(vec.to_vec().unwrap(), [4; 1000]);
+            drop(DeviceVec::<u32>::filled(&device, 1000, 5).unwrap());
+            drop(device.stream().unwrap());
+        });
+        assert!(!over.load(Ordering::Acquire), "{took:?}");
+        assert!(took < 200 * MS, "{took:?}");
+    });
+}
+
+#[test]
+fn long_batches_are_timed_launch_by_launch() {
+    let Some((_alone, device)) = open() else {
+        return;
+    };
+    let module = device.load(&IMAGE).unwrap();
+    // More than the driver's queue and the reports of a stream have room for, with a failure here and there.
+    let (fails, empty) = (
+        launch(&module, "report_l1", 1, 3, Vec::new()),
+        empty(&module),
+    );
+    let nap = sleep(&module, 20);
+    let batch: Vec<_> = (0..5000)
+        .map(|at| match at % 1000 {
+            0 => nap.clone(),
+            7 => fails.clone(),
+            _ => empty.clone(),
+        })
+        .collect();
+    for _ in 0..2 {
+        let reports = device.run_all(&batch).unwrap();
+        assert_eq!(reports.len(), batch.len());
+        for (at, report) in reports.iter().enumerate() {
+            let slept = report.device_time > 19 * MS;
+            assert_eq!(slept, at % 1000 == 0, "{at}: {report:?}");
+            let lanes = if at % 1000 == 7 { 3 } else { 0 };
+            assert_eq!(report.words[0], lanes, "{at}: {report:?}");
+        }
+    }
 }

@@ -78,6 +78,7 @@ impl StreamState {
         let ended = *self.posts.ended();
         if on {
             shared.progress += 1;
+            self.read_clocks(shared)?;
             while let Some((_, piece)) = self.used.pop_front_if(|(op, _)| *op <= ended.ops) {
                 self.used_bytes -= piece.bytes as u64;
                 shared.staging.give(piece);

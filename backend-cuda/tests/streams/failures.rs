@@ -166,3 +166,31 @@ fn panics_are_told_once() {
     first.wait(mark);
     assert!(first.failure().is_none());
 }
+
+#[test]
+fn panics_of_a_stream_are_not_those_of_a_run_of_another_thread() {
+    let Some(device) = open() else { return };
+    let module = device.load(&PANICS).unwrap();
+    let [panics, calm] =
+        ["panic_l1", "calm_l1"].map(|entry| launch(&module, entry, 1, 1, Vec::new()));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let stream = Stream::open(&device);
+            for _ in 0..200 {
+                let all = [panics.launch().unwrap(), panics.launch().unwrap()];
+                stream.wait(stream.queue(Work::Launches(&all)));
+                let failure = stream.failure();
+                assert!(
+                    matches!(failure, Some(DeviceError::Panic(_))),
+                    "{failure:?}"
+                );
+            }
+        });
+        for _ in 0..200 {
+            calm.clone().run().unwrap();
+        }
+    });
+    let panic = panics.run().unwrap_err();
+    assert!(panic.to_string().contains("panic_l1"), "{panic}");
+    calm.run().unwrap();
+}
