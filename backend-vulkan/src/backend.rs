@@ -1,5 +1,6 @@
 //! The backend: what `warpheap_api::host::Backend` asks of a device.
 
+use crate::calls::Calls;
 use crate::config::VulkanConfig;
 use crate::error::no_device;
 use crate::gpu::Gpu;
@@ -20,8 +21,9 @@ use warpheap_api::host::{
 pub struct VulkanBackend {
     info: DeviceInfo,
     has_streams: bool,
-    /// Dropped by hand: while the device works on something, it must not be.
+    /// Both are dropped by hand: while the device works on something, they must not be.
     state: Mutex<ManuallyDrop<State>>,
+    pub(crate) calls: ManuallyDrop<Calls>,
 }
 
 impl VulkanBackend {
@@ -55,13 +57,14 @@ impl VulkanBackend {
     fn on(gpu: Gpu, config: &VulkanConfig) -> Result<Self, DeviceError> {
         let info = describe(&gpu.limits);
         let has_streams = gpu.limits.features.timeline;
-        let mut state = State::new(Arc::new(gpu), config.staging_bytes)?;
+        let (mut state, calls) = State::new(Arc::new(gpu), config.staging_bytes)?;
         state.leave(Ok(()))?;
         tracing::debug!(device = %info.name, driver = %info.driver, "opened");
         Ok(VulkanBackend {
             info,
             has_streams,
             state: Mutex::new(ManuallyDrop::new(state)),
+            calls: ManuallyDrop::new(calls),
         })
     }
 
@@ -122,17 +125,21 @@ impl Backend for VulkanBackend {
     }
 
     fn write(&self, buffer: BufferId, offset: u64, data: &[u8]) -> Result<(), DeviceError> {
-        self.call(|state| {
-            let target = state.range("write", buffer, offset, data.len() as u64)?;
-            state.transfer.write(target, offset, data)
-        })
+        let bytes = data.len() as u64;
+        self.transfer(
+            &[buffer],
+            |state| state.range("write", buffer, offset, bytes),
+            |transfer, target| transfer.write(target, offset, data),
+        )
     }
 
     fn read(&self, buffer: BufferId, offset: u64, data: &mut [u8]) -> Result<(), DeviceError> {
-        self.call(|state| {
-            let source = state.range("read", buffer, offset, data.len() as u64)?;
-            state.transfer.read(source, offset, data)
-        })
+        let bytes = data.len() as u64;
+        self.transfer(
+            &[buffer],
+            |state| state.range("read", buffer, offset, bytes),
+            |transfer, source| transfer.read(source, offset, data),
+        )
     }
 
     fn fill(
@@ -142,11 +149,12 @@ impl Backend for VulkanBackend {
         words: u64,
         value: u32,
     ) -> Result<(), DeviceError> {
-        self.call(|state| {
-            let bytes = words.saturating_mul(4);
-            let target = state.range("fill", buffer, offset, bytes)?;
-            state.transfer.fill(target, offset, bytes, value)
-        })
+        let bytes = words.saturating_mul(4);
+        self.transfer(
+            &[buffer],
+            |state| state.range("fill", buffer, offset, bytes),
+            |transfer, target| transfer.fill(target, offset, bytes, value),
+        )
     }
 
     fn copy(
@@ -155,10 +163,11 @@ impl Backend for VulkanBackend {
         to: (BufferId, u64),
         bytes: u64,
     ) -> Result<(), DeviceError> {
-        self.call(|state| {
-            let [from, to] = state.ends(from, to, bytes)?;
-            state.transfer.copy(from, to, bytes)
-        })
+        self.transfer(
+            &[from.0, to.0],
+            |state| state.ends(from, to, bytes),
+            |transfer, [from, to]| transfer.copy(from, to, bytes),
+        )
     }
 
     fn streams(&self) -> Option<&dyn Streams> {
@@ -176,15 +185,7 @@ impl Backend for VulkanBackend {
     }
 
     fn submit(&self, launches: &[Launch<'_>]) -> Result<Vec<LaunchReport>, DeviceError> {
-        self.check(launches)?;
-        self.call(|state| {
-            let batch = state.prepare(launches)?;
-            state.bring_to_pace()?;
-            // SAFETY: the buffers were found in the table and their ranges checked, and the lock
-            // keeps them there; that arguments match the kernel's parameters is the promise of
-            // `Prepared::new`.
-            unsafe { state.queue.run(&batch) }
-        })
+        self.run(launches)
     }
 
     fn keep_pace(&self, on: bool) {
@@ -205,7 +206,13 @@ impl Drop for VulkanBackend {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: taken once, here, and never used again.
-        unsafe { ManuallyDrop::take(state) }.close();
+        let (state, calls) = unsafe {
+            (
+                ManuallyDrop::take(state),
+                ManuallyDrop::take(&mut self.calls),
+            )
+        };
+        state.close(calls);
     }
 }
 

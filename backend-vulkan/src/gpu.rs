@@ -14,15 +14,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use warpheap_api::host::DeviceError;
 
-/// Most queues: that of synchronous calls, and those that streams share.
+/// Most queues: two of synchronous calls, and those that streams share.
 const QUEUES: u32 = 8;
 
 /// An opened device. Everything made from it holds it by an `Arc`, so it ends last.
 pub(crate) struct Gpu {
     pub(crate) device: ash::Device,
-    /// The queue of synchronous calls.
+    /// The queue of launches that are waited for.
     pub(crate) line: Arc<Line>,
-    /// Those of streams, one at least: others than that, where there are some.
+    /// That of copies that are waited for: another one if one is left for streams too, so that they do not wait for launches.
+    pub(crate) copy_line: Arc<Line>,
+    /// Those of streams, one at least: others than those, where there are some.
     pub(crate) stream_lines: Vec<Arc<Line>>,
     pub(crate) physical: vk::PhysicalDevice,
     pub(crate) limits: Limits,
@@ -60,7 +62,13 @@ impl Gpu {
             Arc::new(Line::new(queue))
         };
         let first = line(0);
-        let mut stream_lines: Vec<_> = (1..queues(&limits)).map(line).collect();
+        let mut others = 1..queues(&limits);
+        let copies = match others.len() {
+            0 | 1 => None,
+            _ => others.next(),
+        };
+        let copy_line = copies.map_or_else(|| first.clone(), line);
+        let mut stream_lines: Vec<_> = others.map(line).collect();
         if stream_lines.is_empty() {
             stream_lines.push(first.clone());
         }
@@ -69,6 +77,7 @@ impl Gpu {
         Ok(Gpu {
             cache: cache.map(|folder| Cache::new(folder, identity())),
             line: first,
+            copy_line,
             stream_lines,
             device,
             physical: candidate.physical,

@@ -5,6 +5,7 @@
 //! | `config` | which device is opened, how it is watched, and how long its kernels may take |
 //! | `select`, `limits`, `family` | which devices there are, what they can do, and which of their queues are used |
 //! | `backend`, `state` | what a backend does, on top of the rest; what is left after a loss |
+//! | `calls` | launches and copies that are waited for |
 //! | `instance`, `gpu`, `validation` | library, device and queues; what the validation layer says |
 //! | `memory`, `transfer` | buffers, and moving bytes into and out of them |
 //! | `module`, `isolate`, `pipeline` | kernels: read, cut out for a block size, compiled |
@@ -21,11 +22,13 @@
 //! | `error` | what an answer of the driver means |
 //!
 //! A device must offer Vulkan 1.2 with the Vulkan memory model at device scope and subgroup
-//! operations in compute; subgroups may have any size up to 64. Calls that end when their effect has
-//! happened share one queue. Streams share the others of its family, or that one where it is alone.
+//! operations in compute; subgroups may have any size up to 64. Launches that are waited for share one
+//! queue, copies that are waited for another one, and streams the rest of its family. Where a family has
+//! fewer queues they share what there is. Nothing holds the state of the device while it waits for it.
 
 mod backend;
 mod cache;
+mod calls;
 mod commands;
 mod config;
 mod error;

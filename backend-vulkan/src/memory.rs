@@ -48,6 +48,10 @@ unsafe impl Send for Mapped {}
 struct Owned {
     buffer: Buffer,
     allocation: Allocation,
+    /// Calls that use it.
+    pins: u32,
+    /// It was given back while there were some.
+    given_back: bool,
 }
 
 /// All buffers of a device.
@@ -116,11 +120,41 @@ impl Memory {
 
     /// The buffer called `id`.
     pub(crate) fn get(&self, id: BufferId) -> Option<Buffer> {
-        self.buffers.get(&id.0).map(|owned| owned.buffer)
+        let owned = self.buffers.get(&id.0)?;
+        (!owned.given_back).then_some(owned.buffer)
     }
 
-    /// Gives a buffer back; an unknown id is ignored. The device must not be using it.
+    /// Gives a buffer back, now or when it is pinned no more; an unknown id is ignored. No work of a stream may be using it.
     pub(crate) fn dealloc(&mut self, id: BufferId) {
+        match self.buffers.get_mut(&id.0) {
+            Some(owned) if owned.pins > 0 => owned.given_back = true,
+            _ => self.remove(id),
+        }
+    }
+
+    /// Keeps buffers until as many calls of [`unpin`](Self::unpin): calls use them without holding the table.
+    pub(crate) fn pin(&mut self, ids: &[BufferId]) {
+        for id in ids {
+            if let Some(owned) = self.buffers.get_mut(&id.0) {
+                owned.pins += 1;
+            }
+        }
+    }
+
+    /// Keeps them no more.
+    pub(crate) fn unpin(&mut self, ids: &[BufferId]) {
+        for id in ids {
+            let Some(owned) = self.buffers.get_mut(&id.0) else {
+                continue;
+            };
+            owned.pins = owned.pins.saturating_sub(1);
+            if owned.pins == 0 && owned.given_back {
+                self.remove(*id);
+            }
+        }
+    }
+
+    fn remove(&mut self, id: BufferId) {
         if let Some(owned) = self.buffers.remove(&id.0) {
             self.release(owned);
         }
@@ -129,7 +163,7 @@ impl Memory {
     fn release(&mut self, owned: Owned) {
         // SAFETY: the buffer was made from this device, was just taken out of the table, and is given
         // back when the device does not use it any more: whoever queues work with it in a stream
-        // promised that, and what else uses it has ended when its call returns.
+        // promised that, and other calls have pinned it until then.
         unsafe { self.gpu.device.destroy_buffer(owned.buffer.raw, None) };
         if let Err(error) = self.allocator.free(owned.allocation) {
             tracing::warn!("giving memory back: {error}");
@@ -180,7 +214,13 @@ impl Memory {
             Ok(allocation) => {
                 let buffer = Buffer { raw, bytes };
                 let id = fresh_id();
-                self.buffers.insert(id, Owned { buffer, allocation });
+                let owned = Owned {
+                    buffer,
+                    allocation,
+                    pins: 0,
+                    given_back: false,
+                };
+                self.buffers.insert(id, owned);
                 Ok((BufferId(id), buffer))
             }
             Err(error) => {

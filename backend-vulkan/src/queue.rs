@@ -23,7 +23,7 @@ struct Turn {
 impl Turn {
     fn new(gpu: &Arc<Gpu>, memory: &mut Memory) -> Result<Self, DeviceError> {
         Ok(Turn {
-            slot: CommandSlot::new(gpu)?,
+            slot: CommandSlot::new(gpu, &gpu.line)?,
             flight: Flight::new(gpu, memory, LAUNCHES, true)?,
         })
     }

@@ -2,6 +2,7 @@
 
 use crate::commands::Commands;
 use crate::gpu::Gpu;
+use crate::line::Line;
 use ash::vk;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use warpheap_api::host::DeviceError;
 /// Commands that are recorded and submitted again and again.
 pub(crate) struct CommandSlot {
     gpu: Arc<Gpu>,
+    line: Arc<Line>,
     commands: Commands,
     fence: vk::Fence,
     in_flight: bool,
@@ -18,7 +20,8 @@ pub(crate) struct CommandSlot {
 }
 
 impl CommandSlot {
-    pub(crate) fn new(gpu: &Arc<Gpu>) -> Result<Self, DeviceError> {
+    /// For submissions to one queue.
+    pub(crate) fn new(gpu: &Arc<Gpu>, line: &Arc<Line>) -> Result<Self, DeviceError> {
         let commands = Commands::new(gpu)?;
         // SAFETY: the device is alive.
         let fence = unsafe {
@@ -27,6 +30,7 @@ impl CommandSlot {
         };
         Ok(CommandSlot {
             gpu: gpu.clone(),
+            line: line.clone(),
             commands,
             fence: gpu.check("vkCreateFence", fence)?,
             in_flight: false,
@@ -56,17 +60,11 @@ impl CommandSlot {
     pub(crate) fn submit(&mut self) -> Result<(), DeviceError> {
         let buffers = [self.commands.end()?];
         let info = [vk::SubmitInfo::default().command_buffers(&buffers)];
-        let line = &self.gpu.line;
-        // On a device with one queue it comes behind what streams have there.
-        let ahead = line.stream_parts().saturating_add(1);
-        self.patience = self.gpu.timeout.saturating_mul(ahead);
-        // SAFETY: the fence is unsignalled (made so, and reset by `wait`), the buffer is ready, and
-        // callers hold the lock of the backend, under which alone queues are used.
-        let sent = unsafe {
-            let device = &self.gpu.device;
-            device.queue_submit(line.queue, &info, self.fence)
-        };
-        self.gpu.check("vkQueueSubmit", sent)?;
+        // SAFETY: the fence is unsignalled (made so, and reset by `wait`), and the buffer is ready.
+        let sent = unsafe { self.line.submit_call(&self.gpu.device, &info, self.fence) };
+        // It comes behind what streams and other calls have in this queue.
+        let ahead = self.gpu.check("vkQueueSubmit", sent)?;
+        self.patience = self.gpu.timeout.saturating_mul(ahead.saturating_add(1));
         self.in_flight = true;
         Ok(())
     }
@@ -96,7 +94,7 @@ impl CommandSlot {
             }
         }
         self.in_flight = false;
-        self.gpu.line.call_ended();
+        self.line.call_ended();
         // SAFETY: the fence is signalled and in no submission.
         let reset = unsafe { device.reset_fences(&[self.fence]) };
         self.gpu.check("vkResetFences", reset)

@@ -1,5 +1,6 @@
 //! What the calls of a backend share, and what is left of it after a loss.
 
+use crate::calls::Calls;
 use crate::gpu::Gpu;
 use crate::launch::{Ready, prepare};
 use crate::memory::{Buffer, Memory};
@@ -17,10 +18,8 @@ const NOTHING_BYTES: u64 = 256;
 
 /// Everything that calls share, in the order in which it is dropped.
 pub(crate) struct State {
-    pub(crate) queue: Queue,
     pub(crate) streams: Table,
     pace: Pace,
-    pub(crate) transfer: Transfer,
     pub(crate) pipelines: Pipelines,
     pub(crate) memory: Memory,
     nothing: Buffer,
@@ -30,19 +29,21 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(gpu: Arc<Gpu>, staging_bytes: u64) -> Result<Self, DeviceError> {
+    /// The state, and what calls have for themselves beside it.
+    pub(crate) fn new(gpu: Arc<Gpu>, staging_bytes: u64) -> Result<(Self, Calls), DeviceError> {
         let mut memory = Memory::new(&gpu)?;
-        Ok(State {
-            queue: Queue::new(&gpu, &mut memory)?,
+        let queue = Queue::new(&gpu, &mut memory)?;
+        let transfer = Transfer::new(&gpu, &mut memory, staging_bytes)?;
+        let state = State {
             streams: Table::new(&gpu),
             pace: Pace::default(),
-            transfer: Transfer::new(&gpu, &mut memory, staging_bytes)?,
             pipelines: Pipelines::new(&gpu),
             nothing: memory.internal(NOTHING_BYTES)?,
             memory,
             loss: None,
             gpu,
-        })
+        };
+        Ok((state, Calls::new(queue, transfer)))
     }
 
     /// Begins a call: refuses it after a loss.
@@ -171,9 +172,10 @@ impl State {
         after: &[Mark],
         order: &mut Order,
     ) -> Result<Queued, DeviceError> {
-        // A device that works on a stream is not idle.
+        // A device that works on a stream, or for a call, is not idle.
         let launches = matches!(order.what, What::Launches(_));
-        if launches && self.pace.keeps() && !self.streams.is_busy(&mut self.memory)? {
+        let calls = self.gpu.line.open_calls() > 0;
+        if launches && self.pace.keeps() && !calls && !self.streams.is_busy(&mut self.memory)? {
             self.bring_to_pace()?;
         }
         // SAFETY: the caller's promise.
@@ -200,14 +202,16 @@ impl State {
     }
 
     /// Frees everything, unless the device still works on something: then it stays.
-    pub(crate) fn close(mut self) {
-        let calls = self.queue.ended() && self.transfer.ended() && self.pace.ended();
-        if !calls || !self.streams.ended() {
+    pub(crate) fn close(mut self, calls: Calls) {
+        if calls.ended() && self.pace.ended() && self.streams.ended() {
+            // Before the memory that it uses.
+            drop(calls);
+        } else {
             tracing::warn!(
                 device = %self.gpu.limits.name,
                 "a kernel runs on; the memory of the device stays allocated until this process ends"
             );
-            std::mem::forget(self);
+            std::mem::forget((self, calls));
         }
     }
 }

@@ -181,7 +181,7 @@ impl Stream {
         // SAFETY: the caller's promise; parts in the store have ended.
         let sent = unsafe {
             self.record(stores, memory, order, slot, &mut parts)
-                .and_then(|commands| self.send(at, &after, &commands))
+                .and_then(|commands| self.send(at, &after, &commands, parts.len()))
         };
         if let Err(error) = sent {
             self.stamps.forget(at);
@@ -189,7 +189,6 @@ impl Stream {
             return Err(error);
         }
         self.queued = at;
-        self.line.add_parts(parts.len());
         let mut staged = order.staged.take();
         if let What::Read { .. } = order.what
             && let Some(staged) = staged.take()
@@ -249,6 +248,7 @@ impl Stream {
         at: u64,
         after: &[Other],
         commands: &[vk::CommandBuffer],
+        parts: usize,
     ) -> Result<(), DeviceError> {
         let waits: Vec<_> = after.iter().map(|other| other.timeline.raw).collect();
         let values: Vec<_> = after.iter().map(|other| other.at).collect();
@@ -263,12 +263,8 @@ impl Stream {
             .command_buffers(commands)
             .signal_semaphores(&signals)
             .push_next(&mut timelines)];
-        // SAFETY: the semaphores are alive, and stay as long as the piece of work is under way; numbers go up; the caller's promise;
-        // callers hold the lock of the backend, under which alone queues are used.
-        let sent = unsafe {
-            let device = &self.gpu.device;
-            device.queue_submit(self.line.queue, &info, vk::Fence::null())
-        };
+        // SAFETY: the semaphores are alive, and stay as long as the piece of work is under way; numbers go up; the caller's promise.
+        let sent = unsafe { self.line.submit_parts(&self.gpu.device, &info, parts) };
         self.gpu.check("vkQueueSubmit", sent)
     }
 

@@ -1,7 +1,7 @@
 //! What `warpheap_api::host::Streams` asks of a device.
 //!
 //! The lock of the backend is held while work is submitted and while the device is asked how far it is, and not while anything is
-//! waited for. So calls of other threads go on, unless a synchronous call holds it.
+//! waited for. So calls of other threads go on.
 
 use crate::backend::VulkanBackend;
 use crate::order::Order;

@@ -106,7 +106,8 @@ pub type HostEntry = unsafe fn(&ArgBlock);
 /// Drives one device.
 ///
 /// All calls are synchronous: when one returns, its effect has happened; [`Streams`] are what is not. Calls may come from any
-/// thread; a backend serialises them itself.
+/// thread; a backend serialises them itself. Launches of two threads run one after the other. Who waits for some keeps no other
+/// thread from [`Streams`], nor, on a GPU, from calls that do not launch.
 pub trait Backend: Send + Sync + fmt::Debug {
     /// What is known of the device.
     fn info(&self) -> &DeviceInfo;

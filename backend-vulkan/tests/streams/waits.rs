@@ -55,6 +55,69 @@ fn other_threads_go_on_while_one_waits() {
 }
 
 #[test]
+fn other_threads_go_on_while_one_runs_launches() {
+    let Some((device, kernels)) = setting() else {
+        return;
+    };
+    let [other] = open(&device);
+    let slow = vec![long(&device, &kernels); 32];
+    device.run_all(&slow[..1]).unwrap();
+    let (buffer, small) = (device.alloc(64).unwrap(), device.alloc(64).unwrap());
+    let [running, over] = [(); 2].map(|()| AtomicBool::new(false));
+    let calls = thread::scope(|scope| {
+        scope.spawn(|| {
+            running.store(true, Ordering::Release);
+            assert_eq!(device.run_all(&slow).unwrap().len(), slow.len());
+            over.store(true, Ordering::Release);
+        });
+        scope.spawn(|| {
+            // Behind the launches, where the device has one queue: but nobody else has to wait for that.
+            while !over.load(Ordering::Acquire) {
+                small.read(0, &mut [0; 64]).unwrap();
+            }
+        });
+        let mut calls = 0;
+        while !over.load(Ordering::Acquire) {
+            streams(&device).reached(other).unwrap();
+            if calls < 8 {
+                queue(&device, other, &[], fill(buffer.id(), 16, calls));
+                drop(device.alloc(64).unwrap());
+            }
+            calls += u32::from(running.load(Ordering::Acquire));
+        }
+        calls
+    });
+    // A thread that waited with the lock would let none in.
+    assert!(
+        calls > 1000,
+        "{calls} calls while another thread ran launches"
+    );
+    let last = queue(&device, other, &[], Work::Stamp);
+    wait(&device, last);
+}
+
+#[test]
+fn memory_that_calls_use_outlives_whoever_gives_it_back() {
+    let Some((device, kernels)) = setting() else {
+        return;
+    };
+    let slow = vec![long(&device, &kernels); 8];
+    let (used, ..) = slow[0].launch().unwrap().args[0].binding().unwrap();
+    thread::scope(|scope| {
+        let run = scope.spawn(|| device.run_all(&slow));
+        thread::sleep(Duration::from_millis(5));
+        // Against all rules, but no reason to hand the device memory that is gone.
+        device.backend().dealloc(used);
+        match run.join().unwrap() {
+            Ok(reports) => assert_eq!(reports.len(), slow.len()),
+            Err(error) => assert!(matches!(error, DeviceError::BadLaunch { .. }), "{error}"),
+        }
+    });
+    let gone = device.run_all(&slow).unwrap_err();
+    assert!(matches!(gone, DeviceError::BadLaunch { .. }), "{gone}");
+}
+
+#[test]
 fn a_device_that_takes_too_long_on_a_stream_is_lost() {
     let hasty = VulkanConfig {
         timeout: Duration::from_nanos(1),
