@@ -35,6 +35,7 @@ impl LaunchConfig {
     ///
     /// # Errors
     /// [`DeviceError::BadLaunch`] that says which number is wrong and what would do.
+    #[inline]
     pub fn check(
         self,
         kernel: &str,
@@ -98,23 +99,45 @@ impl Launch<'_> {
     ///
     /// # Errors
     /// [`DeviceError::BadLaunch`] if the arguments do not fit the block.
+    #[inline]
     pub fn arg_block(
         &self,
         report: u64,
-        mut address: impl FnMut(BufferId) -> u64,
+        address: impl FnMut(BufferId) -> u64,
     ) -> Result<ArgBlock, DeviceError> {
         let mut block = ArgBlock {
             words: [0; ARG_WORDS],
         };
+        self.put_args(&mut block, report, address)?;
+        Ok(block)
+    }
+
+    /// Puts the argument words into a block of zeros; see [`arg_block`](Self::arg_block).
+    ///
+    /// # Errors
+    /// As `arg_block`; the words are of no use then.
+    #[inline]
+    pub fn put_args(
+        &self,
+        block: &mut ArgBlock,
+        report: u64,
+        mut address: impl FnMut(BufferId) -> u64,
+    ) -> Result<(), DeviceError> {
+        let shape = [self.config.grid_dim, self.config.block_dim];
+        let (first, rest) = block.words.split_at_mut(abi::ARG_FIRST);
+        for (word, value) in first
+            .iter_mut()
+            .zip(halves(report).into_iter().chain(shape))
+        {
+            *word = value;
+        }
         let mut len = 0;
         let mut push = |words: &[u32]| {
-            if let Some(room) = block.words.get_mut(len..len + words.len()) {
+            if let Some(room) = rest.get_mut(len..len + words.len()) {
                 room.copy_from_slice(words);
             }
             len += words.len();
         };
-        push(&halves(report));
-        push(&[self.config.grid_dim, self.config.block_dim]);
         for arg in self.args {
             match arg {
                 Arg::Heap(heap) => push(&heap.arg_words(address(heap.buffer.id()))),
@@ -126,6 +149,7 @@ impl Launch<'_> {
                 Arg::Shared(shared) => push(&shared.words),
             }
         }
+        let len = abi::ARG_FIRST + len;
         if len > ARG_WORDS {
             return Err(DeviceError::BadLaunch {
                 kernel: self.entry.to_string(),
@@ -134,7 +158,7 @@ impl Launch<'_> {
                 ),
             });
         }
-        Ok(block)
+        Ok(())
     }
 }
 
@@ -239,6 +263,11 @@ impl Prepared {
                 device.info().name
             ),
         })
+    }
+
+    /// Whether there is something to keep until it has ended.
+    pub(super) fn has_memory(&self) -> bool {
+        self.args.iter().any(|arg| !matches!(arg, Arg::Words(_)))
     }
 
     /// Queues the launch on a stream, without waiting for it.

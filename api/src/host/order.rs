@@ -1,8 +1,12 @@
 //! Who uses which memory at the moment, so that work on streams, launches that are waited for and the host's own reads and writes do
 //! not meet in the same memory, except in heaps, which are there to be shared.
 
-use super::{Arg, BufferId, DeviceError, Launch, Mark, StreamId};
-use std::collections::{BTreeMap, HashSet};
+mod demands;
+
+pub(super) use demands::Demands;
+
+use super::{Arg, BufferId, DeviceError, Mark, StreamId};
+use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
 
@@ -66,17 +70,6 @@ impl Demand {
             };
             Some(Demand::new(buffer, offset, bytes, access))
         })
-    }
-
-    /// Those of several launches, each once.
-    pub(super) fn of_all(launches: &[Launch<'_>]) -> Vec<Demand> {
-        match launches {
-            [one] => Demand::of(one.args).collect(),
-            _ => {
-                let all = launches.iter().flat_map(|launch| Demand::of(launch.args));
-                all.collect::<HashSet<_>>().into_iter().collect()
-            }
-        }
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -143,20 +136,25 @@ impl Order {
     /// Begins a call that uses memory so: waits until no other call uses it, and holds the uses until the permit is dropped. Work of
     /// streams is not waited for; `Permit::after` tells which has to come first.
     pub(super) fn begin<'a>(&'a self, demands: &'a [Demand]) -> Permit<'a> {
+        self.begin_in(None, demands.into())
+    }
+
+    /// The same for work of a stream, which orders its own work.
+    pub(super) fn begin_in<'a>(
+        &'a self,
+        stream: Option<StreamId>,
+        demands: Demands<'a>,
+    ) -> Permit<'a> {
         let mut table = self.table();
-        while demands.iter().any(|demand| table.in_a_call(demand)) {
+        table.calls += 1;
+        let call = table.calls;
+        let mut after = Vec::new();
+        while !table.begin(call, demands, stream, &mut after) {
+            after.clear();
             table.waiting += 1;
             let waited = self.returned.wait(table);
             table = waited.unwrap_or_else(PoisonError::into_inner);
             table.waiting -= 1;
-        }
-        table.calls += 1;
-        let call = table.calls;
-        let after = table.marks(demands);
-        for &demand in demands {
-            let user = User::Call(call);
-            let uses = table.uses.entry(demand.buffer).or_default();
-            uses.push(Use { demand, user });
         }
         Permit {
             order: self,
@@ -186,29 +184,33 @@ impl Order {
 }
 
 impl Table {
-    fn clashing(&self, demand: &Demand) -> impl Iterator<Item = User> {
-        let uses = self.uses.get(&demand.buffer);
-        let uses = uses.into_iter().flatten();
-        uses.filter(|one| one.demand.clashes(demand))
-            .map(|one| one.user)
-    }
-
-    fn in_a_call(&self, demand: &Demand) -> bool {
-        self.clashing(demand)
-            .any(|user| matches!(user, User::Call(_)))
-    }
-
-    /// Of each stream that clashes the last mark.
-    fn marks(&self, demands: &[Demand]) -> Vec<Mark> {
-        let mut marks: Vec<Mark> = Vec::new();
-        for user in demands.iter().flat_map(|demand| self.clashing(demand)) {
-            let User::Stream(mark) = user else { continue };
-            match marks.iter_mut().find(|other| other.stream == mark.stream) {
-                Some(other) => other.at = other.at.max(mark.at),
-                None => marks.push(mark),
+    /// Notes the uses of a call, unless one clashes with that of another call: then nothing is noted. Adds to `after` of each stream
+    /// that clashes the last mark, but of `own`.
+    fn begin(
+        &mut self,
+        call: u64,
+        demands: Demands<'_>,
+        own: Option<StreamId>,
+        after: &mut Vec<Mark>,
+    ) -> bool {
+        for (noted, demand) in demands.iter().enumerate() {
+            let uses = self.uses.entry(demand.buffer).or_default();
+            for one in uses.iter().filter(|one| one.demand.clashes(&demand)) {
+                match one.user {
+                    User::Stream(mark) if Some(mark.stream) != own => add(after, mark),
+                    User::Call(other) if other != call => {
+                        for demand in demands.iter().take(noted) {
+                            self.end(call, demand.buffer, None);
+                        }
+                        return false;
+                    }
+                    _ => {}
+                }
             }
+            let user = User::Call(call);
+            uses.push(Use { demand, user });
         }
-        marks
+        true
     }
 
     /// Ends a call: its uses of a buffer are over, or go on as those of a stream.
@@ -251,26 +253,28 @@ impl User {
     }
 }
 
+/// Adds a mark to others of which there is one for each stream.
+fn add(marks: &mut Vec<Mark>, mark: Mark) {
+    match marks.iter_mut().find(|other| other.stream == mark.stream) {
+        Some(other) => other.at = other.at.max(mark.at),
+        None => marks.push(mark),
+    }
+}
+
 /// A call that uses memory.
 #[derive(Debug)]
 pub(super) struct Permit<'a> {
     order: &'a Order,
     call: u64,
-    demands: &'a [Demand],
+    demands: Demands<'a>,
     after: Vec<Mark>,
     becomes: Option<Mark>,
 }
 
 impl Permit<'_> {
-    /// What has to be reached before the memory may be used: at most one mark for each stream.
+    /// What has to be reached before the memory may be used: at most one mark for each other stream.
     pub(super) fn after(&self) -> &[Mark] {
         &self.after
-    }
-
-    /// The same without the marks of one stream, which orders its own work.
-    pub(super) fn after_others(&self, stream: StreamId) -> impl Iterator<Item = Mark> {
-        let others = self.after.iter().copied();
-        others.filter(move |mark| mark.stream != stream)
     }
 
     /// Ends the call; the uses go on until the mark is reached.
@@ -282,7 +286,7 @@ impl Permit<'_> {
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
         let mut table = self.order.table();
-        for demand in self.demands {
+        for demand in self.demands.iter() {
             table.end(self.call, demand.buffer, self.becomes);
         }
         // Waking nobody would cost a call of the system all the same.

@@ -2,12 +2,14 @@
 
 use super::contents::{Contents, Known};
 use super::generation::HeapBlock;
-use super::order::Demand;
+use super::order::{Demand, Demands};
 use super::{Arg, Device, DeviceError, Mark, Prepared, StreamId, Streams, Work};
 use std::collections::VecDeque;
 use std::format;
 use std::string::ToString;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::vec;
 use std::vec::Vec;
 
 /// Pieces of work after which those that have ended are looked for.
@@ -18,13 +20,15 @@ const LOOK: usize = 256;
 pub(super) struct Queue {
     device: Device,
     id: StreamId,
+    /// Number of the last piece of work.
+    newest: AtomicU64,
+    /// Whether the next piece of work comes after marks that `held` has: mostly it does not, and need not look.
+    has_after: AtomicBool,
     held: Mutex<Held>,
 }
 
 #[derive(Debug, Default)]
 struct Held {
-    /// Number of the last piece of work.
-    newest: u64,
     /// What work that may not have ended needs, by its number.
     kept: VecDeque<(u64, Kept)>,
     /// What the next piece of work comes after, besides.
@@ -45,6 +49,8 @@ impl Queue {
         Ok(Queue {
             id: streams(device)?.open()?,
             device: device.clone(),
+            newest: AtomicU64::new(0),
+            has_after: AtomicBool::new(false),
             held: Mutex::default(),
         })
     }
@@ -66,15 +72,33 @@ impl Queue {
 
     /// Number of the last piece of work.
     pub(super) fn newest(&self) -> u64 {
-        self.held().newest
+        self.newest.load(Ordering::Acquire)
     }
 
     /// What is queued from here on comes after a mark.
     pub(super) fn wait_for(&self, mark: Mark) {
         // What is in one queue is in order.
         if mark.stream != self.id {
-            self.held().after.push(mark);
+            self.add_after(&mut vec![mark]);
         }
+    }
+
+    fn add_after(&self, marks: &mut Vec<Mark>) {
+        if marks.is_empty() {
+            return;
+        }
+        let mut held = self.held();
+        held.after.append(marks);
+        self.has_after.store(true, Ordering::Release);
+    }
+
+    fn take_after(&self) -> Vec<Mark> {
+        if !self.has_after.load(Ordering::Acquire) {
+            return Vec::new();
+        }
+        let mut held = self.held();
+        self.has_after.store(false, Ordering::Release);
+        std::mem::take(&mut held.after)
     }
 
     /// Waits on the host for a piece of work, and lets go what it needed.
@@ -90,17 +114,18 @@ impl Queue {
     /// The memory is not given back before the work has ended.
     pub(super) unsafe fn queue(
         &self,
-        demands: &[Demand],
+        demands: Demands<'_>,
         check: impl FnOnce() -> Result<(), DeviceError>,
         work: Work<'_>,
     ) -> Result<u64, DeviceError> {
         // Without memory there is nothing to order.
-        let permit = (!demands.is_empty()).then(|| self.device.order().begin(demands));
+        let order = self.device.order();
+        let permit = (!demands.is_empty()).then(|| order.begin_in(Some(self.id), demands));
         check()?;
-        let mut after = std::mem::take(&mut self.held().after);
+        let mut after = self.take_after();
         let before = after.len();
         if let Some(permit) = &permit {
-            after.extend(permit.after_others(self.id));
+            after.extend_from_slice(permit.after());
         }
         // SAFETY: the caller's promise.
         match unsafe { streams(&self.device)?.queue(self.id, &after, work) } {
@@ -108,14 +133,13 @@ impl Queue {
                 if let Some(permit) = permit {
                     permit.becomes(self.mark(number));
                 }
-                let mut held = self.held();
-                held.newest = held.newest.max(number);
+                self.newest.fetch_max(number, Ordering::AcqRel);
                 Ok(number)
             }
             Err(error) => {
                 // What was to be waited for is for the next piece of work.
                 after.truncate(before);
-                self.held().after.append(&mut after);
+                self.add_after(&mut after);
                 Err(error)
             }
         }
@@ -132,7 +156,7 @@ impl Queue {
             return Ok(());
         }
         // SAFETY: the memory is kept until the work has ended.
-        let number = unsafe { self.queue(demands, || check(&memory, &self.device), work)? };
+        let number = unsafe { self.queue(demands.into(), || check(&memory, &self.device), work)? };
         self.keep(number, Kept::Memory(memory))
     }
 
@@ -185,14 +209,13 @@ impl Queue {
     /// Lets go what work up to a number needed, which has ended.
     fn let_go(&self, at: u64) {
         self.device.order().reached(self.mark(at));
-        let mut done = Vec::new();
-        {
+        let done: Vec<_> = {
             let mut held = self.held();
             // Threads that queue at the same time may be out of order here; the rest follows.
-            while held.kept.front().is_some_and(|(number, _)| *number <= at) {
-                done.extend(held.kept.pop_front());
-            }
-        }
+            let ended = held.kept.iter().take_while(|(number, _)| *number <= at);
+            let ended = ended.count();
+            held.kept.drain(..ended).collect()
+        };
         // Dropped without the lock: memory goes back to the device.
         drop(done);
     }

@@ -1,6 +1,6 @@
 //! Work that the host does not wait for.
 
-use super::order::{Access, Demand};
+use super::order::{Access, Demand, Demands};
 use super::queue::{Kept, Queue, check, streams};
 use super::vec::{assert_plain, bytes_of};
 use super::{Device, DeviceError, DeviceVec, Event, Launch, Prepared, Reading, Work};
@@ -57,7 +57,10 @@ impl Stream {
     /// [`Module::id`](super::Module::id); [`DeviceError::Lost`], [`DeviceError::Driver`]. Nothing was queued then.
     pub fn launch(&self, launch: Prepared) -> Result<(), DeviceError> {
         let number = self.queue_launches(&[launch.ready_for(self.device())?])?;
-        self.queue.keep(number, Kept::Launch(launch))
+        match launch.has_memory() {
+            true => self.queue.keep(number, Kept::Launch(launch)),
+            false => Ok(()),
+        }
     }
 
     /// Queues launches at once, each behind the one before.
@@ -79,9 +82,16 @@ impl Stream {
     fn queue_launches(&self, ready: &[Launch<'_>]) -> Result<u64, DeviceError> {
         let device = self.device();
         let check = || ready.iter().try_for_each(|one| one.check_memory(device));
-        let demands = Demand::of_all(ready);
+        let all;
+        let demands = match ready {
+            [one] => Demands::of(one.args),
+            _ => {
+                all = Demand::of_all(ready);
+                Demands::from(&*all)
+            }
+        };
         // SAFETY: the launches keep their memory, and are kept until they have ended.
-        unsafe { self.queue.queue(&demands, check, Work::Launches(ready)) }
+        unsafe { self.queue.queue(demands, check, Work::Launches(ready)) }
     }
 
     /// Queues a copy of `data` over all elements of a vector. The data are the caller's again at once.
@@ -158,8 +168,11 @@ impl Stream {
         let memory = vec![from.arg()];
         // SAFETY: the memory is kept until the copy has ended.
         let number = unsafe {
-            self.queue
-                .queue(&[demand], || check(&memory, self.device()), work)?
+            self.queue.queue(
+                (&[demand][..]).into(),
+                || check(&memory, self.device()),
+                work,
+            )?
         };
         let reading = Reading::of(&self.queue, number, from.len());
         self.queue.keep(number, Kept::Memory(memory))?;
@@ -172,7 +185,7 @@ impl Stream {
     /// Errors of the device.
     pub fn event(&self) -> Result<Event, DeviceError> {
         // SAFETY: it uses no memory.
-        let number = unsafe { self.queue.queue(&[], || Ok(()), Work::Stamp)? };
+        let number = unsafe { self.queue.queue(Demands::of(&[]), || Ok(()), Work::Stamp)? };
         Ok(Event::of(&self.queue, number))
     }
 

@@ -86,7 +86,10 @@ fn a_stream_that_does_the_same_again_has_one_entry() {
     assert_eq!(order.table().uses[&BufferId(7)].len(), 2);
     let others = begin(&order, demand(0, 8, Access::Snapshot));
     assert_eq!(others.after(), [mark(1, 1000)]);
-    assert_eq!(others.after_others(StreamId(1)).count(), 0);
+    drop(others);
+    let demands = [demand(0, 8, Access::Overwrite)];
+    let own = order.begin_in(Some(StreamId(1)), (&demands[..]).into());
+    assert!(own.after().is_empty());
 }
 
 #[test]
@@ -106,4 +109,23 @@ fn calls_wait_for_calls_that_they_clash_with() {
         drop(first);
     });
     assert!(entered.load(Ordering::SeqCst));
+}
+
+#[test]
+fn a_call_that_has_to_wait_holds_nothing_meanwhile() {
+    let order = Order::default();
+    let first = begin(&order, demand(64, 128, Access::Write));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            // The first of the two is free.
+            let both = [demand(0, 64, Access::Write), demand(64, 128, Access::Read)];
+            let permit = order.begin(&both);
+            assert_eq!(permit.after(), [mark(3, 5)]);
+        });
+        thread::sleep(Duration::from_millis(50));
+        begin(&order, demand(0, 64, Access::Write)).becomes(mark(3, 5));
+        drop(first);
+    });
+    order.reached(mark(3, 5));
+    assert!(order.table().uses.is_empty(), "nothing is kept for ever");
 }
