@@ -13,7 +13,7 @@ use cust::sys;
 use std::ffi::{CString, c_void};
 use std::time::{Duration, Instant};
 use warpheap_api::abi::ArgBlock;
-use warpheap_api::host::{IntoArg, Work};
+use warpheap_api::host::{DeviceVec, IntoArg, Work};
 use warpheap_cuda::CudaConfig;
 
 const LAUNCHES: usize = 10_000;
@@ -26,11 +26,15 @@ fn main() {
     println!("{}, {}", device.info().name, device.info().driver);
     let module = device.load(&IMAGE).unwrap();
     let empty = launch(&module, "empty_l1", 1, 1, Vec::new());
+    let vecs = [(); 3].map(|()| DeviceVec::<u32>::zeroed(&device, 64).unwrap());
+    let [a, b, c] = &vecs;
+    let args = vec![a.arg_mut(), b.arg(), c.arg()];
+    let with_vectors = launch(&module, "empty_l1", 1, 1, args);
     let (first, second) = (Stream::open(&device), Stream::open(&device));
 
     let mut raw = Raw::new();
     let stream = device.stream().unwrap();
-    let mut rows = [const { Vec::new() }; 4];
+    let mut rows = [const { Vec::new() }; 5];
     for _ in 0..ROUNDS {
         // One after the other in each round, so that the clock is the same for all.
         rows[0].push(raw.launches());
@@ -42,12 +46,14 @@ fn main() {
             }
             first.wait(mark.unwrap());
         }));
-        rows[3].push(timed(|| {
-            for _ in 0..LAUNCHES {
-                empty.clone().on(&stream).unwrap();
-            }
-            stream.wait().unwrap();
-        }));
+        for (row, launch) in [(3, &empty), (4, &with_vectors)] {
+            rows[row].push(timed(|| {
+                for _ in 0..LAUNCHES {
+                    launch.clone().on(&stream).unwrap();
+                }
+                stream.wait().unwrap();
+            }));
+        }
         rows[2].push(timed(|| {
             let all: Vec<_> = (0..LAUNCHES).map(|_| empty.launch().unwrap()).collect();
             first.wait(first.queue(Work::Launches(&all)));
@@ -59,6 +65,7 @@ fn main() {
         "Streams::queue, one launch a call",
         "Streams::queue, all in one call",
         "Prepared::on",
+        "Prepared::on, three vectors",
     ];
     for (name, times) in names.iter().zip(&rows) {
         let micros = |time: Duration| time.as_secs_f64() * 1e6 / LAUNCHES as f64;

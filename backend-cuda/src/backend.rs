@@ -7,11 +7,13 @@ use crate::fences::Fences;
 use crate::globals;
 use crate::memory::Allocation;
 use crate::module::Loaded;
+use crate::recent::Recent;
 use crate::run::Own;
 use crate::session::Session;
 use crate::state::State;
 use crate::status::{Status, no_device};
 use crate::stream::Shared;
+use crate::table::Table;
 use cust::context::{Context, CurrentContext, ResourceLimit};
 use cust::memory::{AsyncCopyDestination, DevicePointer, DeviceSlice, mem_get_info};
 use std::collections::BTreeMap;
@@ -88,13 +90,15 @@ impl CudaBackend {
             state: Mutex::new(ManuallyDrop::new(State {
                 modules: BTreeMap::new(),
                 load_time: Duration::ZERO,
-                buffers: BTreeMap::new(),
+                recent: Recent::new(),
+                buffers: Table::new(),
                 retired: Vec::new(),
-                streams: BTreeMap::new(),
+                streams: Table::new(),
                 spare: Vec::new(),
                 shared,
                 settling: 0,
                 reserved: Vec::new(),
+                paused: 0,
                 session,
             })),
             turns: Condvar::new(),
@@ -110,6 +114,7 @@ impl CudaBackend {
     }
 
     /// Begins a call: the state of a device that was not lost, whose context is current on this thread from here on.
+    #[inline]
     pub(crate) fn enter(&self, during: &'static str) -> Result<Entered<'_>, DeviceError> {
         let mut state = self.lock();
         state.session.enter(during)?;
@@ -117,10 +122,13 @@ impl CudaBackend {
     }
 
     /// Checks the shapes of launches.
+    #[inline]
     pub(crate) fn check_shapes(&self, launches: &[Launch<'_>]) -> Result<(), DeviceError> {
         let (blocks, lanes) = (self.info.max_grid_dim, self.info.max_block_dim);
-        let mut launches = launches.iter();
-        launches.try_for_each(|launch| launch.config.check(launch.entry, blocks, lanes))
+        for launch in launches {
+            launch.config.check(launch.entry, blocks, lanes)?;
+        }
+        Ok(())
     }
 
     pub(crate) fn out_of_memory(&self, bytes: u64) -> DeviceError {
@@ -164,9 +172,7 @@ impl Backend for CudaBackend {
             Err(Status::OUT_OF_MEMORY) => return Err(self.out_of_memory(bytes)),
             Err(status) => return Err(state.refuse(refused("cuMemAlloc", status), DURING)),
         };
-        let id = next_id();
-        state.buffers.insert(id, allocation);
-        Ok(BufferId(id))
+        Ok(BufferId(state.buffers.insert(allocation)))
     }
 
     fn dealloc(&self, buffer: BufferId) {
@@ -187,7 +193,7 @@ impl Backend for CudaBackend {
                 }
             };
         }
-        let Some(allocation) = state.buffers.remove(&buffer.0) else {
+        let Some(allocation) = state.buffers.remove(buffer.0) else {
             return;
         };
         // No work of a stream uses it, and every other call has waited for what it queued.

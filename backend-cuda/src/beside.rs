@@ -9,7 +9,7 @@ use crate::stream::{Shared, StreamState};
 use crate::watch::{self, Watch};
 use std::ffi::CString;
 use std::sync::Arc;
-use warpheap_api::abi::{PANIC_REPORT, PANIC_WORDS};
+use warpheap_api::abi::{ArgBlock, PANIC_REPORT, PANIC_WORDS};
 use warpheap_api::host::{DeviceError, Mark};
 
 impl State {
@@ -34,7 +34,7 @@ impl State {
         during: &str,
         call: impl FnOnce(&mut StreamState, &mut Shared) -> Result<R, Refused>,
     ) -> Result<Option<R>, DeviceError> {
-        let Some(stream) = self.streams.get_mut(&id) else {
+        let Some(stream) = self.streams.get_mut(id) else {
             return Ok(None);
         };
         match call(stream, &mut self.shared) {
@@ -49,8 +49,8 @@ impl State {
     /// Asks the device how far all streams are.
     fn look_at_all(&mut self, during: &str) -> Result<(), DeviceError> {
         let shared = &mut self.shared;
-        let mut streams = self.streams.values_mut();
-        let looked = streams.try_for_each(|stream| stream.look(shared));
+        let look = |stream: &mut StreamState| stream.look(shared);
+        let looked = self.streams.values_mut().try_for_each(look);
         looked.map_err(|refused| self.refuse(refused, during))?;
         self.empty_panics(during)
     }
@@ -113,8 +113,7 @@ impl State {
         // Those that were closed have ended too, but reports may be on their way to where they are kept.
         for mut stream in std::mem::take(&mut self.spare) {
             stream.taken = false;
-            let id = self.streams.keys().last().map_or(0, |last| last + 1);
-            self.streams.insert(id, stream);
+            self.streams.insert(stream);
         }
         while let Some(event) = self.await_all(DURING)? {
             let times = self.backlog(DURING)?.max(1);
@@ -125,7 +124,7 @@ impl State {
 
     /// What to wait for until no stream works; `None` if that is so.
     pub(crate) fn await_all(&mut self, during: &str) -> Result<Option<Arc<Event>>, DeviceError> {
-        let ids: Vec<u64> = self.streams.keys().copied().collect();
+        let ids: Vec<u64> = self.streams.numbers().collect();
         for id in ids {
             let event = self.with_stream(id, during, StreamState::await_all)?;
             if let Some(event) = event.flatten() {
@@ -157,8 +156,16 @@ impl State {
     /// Whether there is no room in a stream for work.
     pub(crate) fn is_full(&self, id: u64, bytes: u64) -> bool {
         let all = || self.streams.values().map(|s| s.posts.outstanding()).sum();
-        let stream = self.streams.get(&id);
+        let stream = self.streams.get(id);
         stream.is_some_and(|stream| stream.is_full(bytes, all))
+    }
+
+    /// Whether a piece of work can be queued in a stream at once.
+    #[inline]
+    pub(crate) fn is_free(&self, id: u64, bytes: u64) -> bool {
+        let all = || self.streams.values().map(|s| s.posts.outstanding()).sum();
+        let stream = self.streams.get(id);
+        self.settling == 0 && stream.is_some_and(|s| !s.taken && !s.is_full(bytes, all))
     }
 
     /// Begins a piece of work of a stream, behind marks of others.
@@ -184,23 +191,64 @@ impl State {
     ///
     /// # Safety
     /// As [`driver::launch`](crate::driver::launch), until the launch has ended.
-    pub(crate) unsafe fn launch(&mut self, id: u64, launch: &mut Ready) -> Result<(), DeviceError> {
-        let panicked = match launch.reports_panics {
-            true => self.modules.get(&launch.module).map_or(0, |m| m.panicked),
-            false => 0,
-        };
-        let Some(stream) = self.streams.get_mut(&id) else {
+    pub(crate) unsafe fn launch(
+        &mut self,
+        id: u64,
+        launch: &Ready,
+        args: &mut ArgBlock,
+    ) -> Result<(), DeviceError> {
+        let panicked = self.panicked(launch);
+        let Some(stream) = self.streams.get_mut(id) else {
             return Err(foreign(launch.entry, "its stream"));
         };
         // SAFETY: the caller's promise.
-        let launched = unsafe { stream.launch(launch, panicked, &mut self.shared) };
+        let launched = unsafe { stream.launch(launch, args, panicked, &mut self.shared) };
         launched.map_err(|refused| self.refuse(refused, &launch.to_string()))
+    }
+
+    /// Queues a launch that is a piece of work, which it begins unless that was done; its number.
+    ///
+    /// # Safety
+    /// As [`launch`](Self::launch).
+    pub(crate) unsafe fn launch_alone(
+        &mut self,
+        id: u64,
+        launch: &Ready,
+        args: &mut ArgBlock,
+        begin: bool,
+    ) -> Result<u64, DeviceError> {
+        let panicked = self.panicked(launch);
+        let Some(stream) = self.streams.get_mut(id) else {
+            return Err(foreign(launch.entry, "its stream"));
+        };
+        let begun = match begin {
+            true => stream.begin(&mut self.shared),
+            false => Ok(()),
+        };
+        // SAFETY: the caller's promise.
+        let launched =
+            begun.and_then(|()| unsafe { stream.launch(launch, args, panicked, &mut self.shared) });
+        match launched {
+            Ok(()) => Ok(stream.complete()),
+            Err(refused) => Err(self.refuse(refused, &launch.to_string())),
+        }
+    }
+
+    /// How many lanes of a launch's module are known to have panicked before it.
+    fn panicked(&self, launch: &Ready) -> u32 {
+        match launch.reports_panics {
+            true => self.modules.get(&launch.module).map_or(0, |m| m.panicked),
+            false => 0,
+        }
     }
 
     /// Whether a stream would not see the panics of a launch's module.
     pub(crate) fn lacks_watch(&self, id: u64, launch: &Ready) -> bool {
-        let stream = self.streams.get(&id);
-        launch.reports_panics && stream.is_some_and(|stream| stream.lacks_watch(launch))
+        launch.reports_panics
+            && self
+                .streams
+                .get(id)
+                .is_some_and(|stream| stream.lacks_watch(launch))
     }
 
     /// Lets a stream see the panics of a launch's module, whose report is copied to `mirror`.
@@ -211,7 +259,7 @@ impl State {
         mirror: Piece,
     ) -> Result<(), DeviceError> {
         let (stream, module) = (
-            self.streams.get_mut(&id),
+            self.streams.get_mut(id),
             self.modules.get_mut(&launch.module),
         );
         let (Some(stream), Some(module)) = (stream, module) else {
@@ -228,7 +276,7 @@ impl State {
             None => {
                 let name = CString::new(PANIC_REPORT).unwrap_or_default();
                 // SAFETY: the kernel is of a module of this context.
-                unsafe { handles::variable(launch.kernel.raw, &name, watch::BYTES) }
+                unsafe { handles::variable(launch.kernel, &name, watch::BYTES) }
             }
         };
         match report {
@@ -284,8 +332,8 @@ impl State {
         self.look_at_all(during)?;
         if !self.is_idle() {
             let shared = &mut self.shared;
-            let mut streams = self.streams.values_mut();
-            let asked = streams.try_for_each(|stream| stream.ask(shared));
+            let ask = |stream: &mut StreamState| stream.ask(shared);
+            let asked = self.streams.values_mut().try_for_each(ask);
             return asked.map_err(|refused| self.refuse(refused, during));
         }
         while let Some(allocation) = self.retired.pop() {

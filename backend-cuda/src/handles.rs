@@ -5,7 +5,8 @@
 
 use crate::status::Status;
 use cust::sys::{
-    self, CUevent, CUevent_flags, CUfunction, CUmodule, CUresult, CUstream, CUstream_flags,
+    self, CUcontext, CUevent, CUevent_flags, CUfunction, CUmodule, CUresult, CUstream,
+    CUstream_flags,
 };
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::mem::transmute;
@@ -305,6 +306,13 @@ pub(crate) unsafe fn variable(
             status: Status::NOT_FOUND,
         }),
     }
+}
+
+/// Makes a context that lives the current one of this thread.
+#[inline]
+pub(crate) fn make_current(context: CUcontext) -> Result<(), Refused> {
+    // SAFETY: the driver refuses what is no context.
+    unsafe { ask!(cuCtxSetCurrent(context => CUcontext)) }
 }
 
 /// Waits for what was queued on the default stream of the current context.

@@ -12,7 +12,8 @@
 //! | `fences` | fences that only acquire or only release, where GPU and driver have them |
 //! | `globals` | the heap of Rust's own collections in kernels, and what panics leave |
 //! | `run` | launches, fills and copies on the device that are waited for |
-//! | `ready` | a launch with everything looked up |
+//! | `launching`, `ready` | launches in streams; one with everything looked up |
+//! | `recent`, `table` | kernels and buffers, found fast |
 //! | `streams`, `transfers` | streams that users open, and their copies from and to the host |
 //! | `stream`, `posts`, `reports`, `watch` | one of them; how far it is, and what its launches reported |
 //! | `staging` | pinned memory that copies go through |
@@ -50,6 +51,7 @@ mod driver;
 mod fences;
 mod globals;
 mod handles;
+mod launching;
 mod link;
 mod memory;
 mod module;
@@ -57,6 +59,7 @@ mod posts;
 mod ptx;
 mod queries;
 mod ready;
+mod recent;
 mod reports;
 mod run;
 mod session;
@@ -65,6 +68,7 @@ mod state;
 mod status;
 mod stream;
 mod streams;
+mod table;
 mod transfers;
 mod waiting;
 mod watch;

@@ -48,6 +48,7 @@ impl<E> Posts<E> {
     }
 
     /// The last point that the device is known to have passed.
+    #[inline]
     pub(crate) fn ended(&self) -> &Point {
         &self.ended
     }
@@ -57,16 +58,19 @@ impl<E> Posts<E> {
         self.told
     }
 
+    #[inline]
     fn last(&self) -> &Point {
         self.posts.back().map_or(&self.ended, |(_, point)| point)
     }
 
     /// Whether something is queued behind the last post.
+    #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.queued.ops > self.last().ops
     }
 
     /// Whether it is time for another post.
+    #[inline]
     pub(crate) fn is_due(&self) -> bool {
         self.queued.ops - self.last().ops >= EVERY
     }
@@ -77,6 +81,7 @@ impl<E> Posts<E> {
     }
 
     /// Operations that may still be in the driver's queue.
+    #[inline]
     pub(crate) fn outstanding(&self) -> u64 {
         self.queued.ops - self.ended.ops
     }

@@ -1,18 +1,16 @@
 //! A launch with everything looked up, and how launches are named.
 
-use crate::module::Kernel;
-use warpheap_api::abi::ArgBlock;
+use cust::sys::CUfunction;
 
-/// A launch with everything looked up.
+/// A launch with everything looked up. Its block of arguments is kept beside it, since it is large and moved by nobody.
 pub(crate) struct Ready {
     pub(crate) entry: &'static str,
     pub(crate) module: u64,
     /// Whether the module has a report of panics.
     pub(crate) reports_panics: bool,
-    pub(crate) kernel: Kernel,
+    pub(crate) kernel: CUfunction,
     pub(crate) grid_dim: u32,
     pub(crate) block_dim: u32,
-    pub(crate) args: ArgBlock,
 }
 
 impl std::fmt::Display for Ready {

@@ -58,6 +58,7 @@ impl Reports {
     }
 
     /// Notes a launch.
+    #[inline]
     pub(crate) fn push(&mut self, name: &'static str) {
         self.names.push_back(name);
     }
@@ -68,6 +69,7 @@ impl Reports {
     }
 
     /// Whether the next launch would get a place whose report was not looked at.
+    #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.names.len() as u64 >= SLOTS
     }
@@ -120,6 +122,7 @@ impl Reports {
     }
 
     /// A place that has to be zeroed before the next launch.
+    #[inline]
     pub(crate) fn dirty(&self) -> Option<u64> {
         self.dirty.last().copied()
     }

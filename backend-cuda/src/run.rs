@@ -8,7 +8,7 @@
 //! includes the few microseconds until it arrives, because the device is idle then; measure with a launch before it.
 
 use crate::backend::CudaBackend;
-use crate::streams::LAUNCHING;
+use crate::launching::LAUNCHING;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use warpheap_api::host::{DeviceError, Launch, LaunchReport, Mark, StreamId, Streams, Work};
 
@@ -33,7 +33,7 @@ impl CudaBackend {
             Some(id) => id,
             None => {
                 let id = self.open()?;
-                if let Some(stream) = self.enter(LAUNCHING)?.streams.get_mut(&id.0) {
+                if let Some(stream) = self.enter(LAUNCHING)?.streams.get_mut(id.0) {
                     stream.report_each();
                 }
                 *own.insert(id)
@@ -58,7 +58,7 @@ impl CudaBackend {
         let at = unsafe { self.queue_batch(id.0, &[], launches) }?;
         self.wait(Mark { stream: id, at })?;
         let mut state = self.enter(LAUNCHING)?;
-        let reports = match state.streams.get_mut(&id.0) {
+        let reports = match state.streams.get_mut(id.0) {
             Some(stream) => match stream.failure() {
                 Some(panic) => return Err(panic),
                 None => stream.take_reports(),
@@ -117,8 +117,9 @@ struct Alone<'a> {
 
 impl Drop for Alone<'_> {
     fn drop(&mut self) {
-        self.backend.lock().reserved.clear();
-        self.backend.turns.notify_all();
+        let mut state = self.backend.lock();
+        state.reserved.clear();
+        self.backend.wake(&state);
     }
 }
 

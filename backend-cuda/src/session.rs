@@ -1,7 +1,8 @@
 //! The context and stream of an opened GPU, waiting for them, and what is left after a fault.
 
+use crate::handles;
 use crate::status::Status;
-use cust::context::{Context, CurrentContext};
+use cust::context::Context;
 use cust::stream::{Stream, StreamFlags};
 use std::time::{Duration, Instant};
 use warpheap_api::host::DeviceError;
@@ -58,6 +59,7 @@ impl Session {
     }
 
     /// Begins a call: refuses it after a loss, and makes the context current on this thread.
+    #[inline]
     pub(crate) fn enter(&mut self, during: &'static str) -> Result<(), DeviceError> {
         if let Some(loss) = &self.loss {
             return Err(self.lost(loss));
@@ -67,8 +69,9 @@ impl Session {
     }
 
     /// Makes the context current on this thread.
+    #[inline]
     pub(crate) fn make_current(&self) -> Result<(), Status> {
-        Ok(CurrentContext::set_current(&self.context)?)
+        handles::make_current(self.context.as_raw()).map_err(|refused| refused.status)
     }
 
     /// What is left of the device, if it was lost.

@@ -4,12 +4,14 @@ use crate::handles::unpin;
 use crate::memory::Allocation;
 use crate::module::Loaded;
 use crate::ready::Ready;
+use crate::recent::{Found, Recent};
 use crate::session::{LossKind, Session};
 use crate::status::Status;
 use crate::stream::{Shared, StreamState};
+use crate::table::Table;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use warpheap_api::abi::HEAP_WORDS;
+use warpheap_api::abi::{ARG_WORDS, ArgBlock, HEAP_WORDS, SLICE_WORDS};
 use warpheap_api::host::{BufferId, DeviceError, HeapArg, Launch, ModuleId};
 
 /// Everything that calls share, in the order in which it is dropped.
@@ -17,16 +19,18 @@ pub(crate) struct State {
     pub(crate) modules: BTreeMap<u64, Loaded>,
     /// How long they took to load.
     pub(crate) load_time: Duration,
-    pub(crate) buffers: BTreeMap<u64, Allocation>,
+    pub(crate) recent: Recent,
+    pub(crate) buffers: Table<Allocation>,
     /// Memory that nothing uses, to be freed when no stream works.
     pub(crate) retired: Vec<Allocation>,
-    /// A handful: a tree finds one of them faster than hashing does.
-    pub(crate) streams: BTreeMap<u64, StreamState>,
+    pub(crate) streams: Table<StreamState>,
     /// Streams that were closed, to be opened again.
     pub(crate) spare: Vec<StreamState>,
     pub(crate) shared: Shared,
     /// Calls that wait until no stream works, before which nothing more is queued.
     pub(crate) settling: u32,
+    /// Calls that wait until they may queue work.
+    pub(crate) paused: u32,
     /// Modules of which a call runs launches, beside which no stream begins others.
     pub(crate) reserved: Vec<u64>,
     pub(crate) session: Session,
@@ -47,66 +51,87 @@ impl State {
             got: end,
             room,
         };
-        let found = self.buffers.get(&buffer.0).ok_or_else(|| out(0))?;
+        let found = self.buffers.get(buffer.0).ok_or_else(|| out(0))?;
         if end > found.bytes || offset % 4 != 0 || bytes % 4 != 0 {
             return Err(out(found.bytes));
         }
         Ok(found.address + offset)
     }
 
-    /// Looks up everything that a launch needs. `report` is the address of its report.
+    /// Looks up everything that a launch needs but the place for its report, and puts its arguments into a block of zeros.
     pub(crate) fn prepare(
         &mut self,
         launch: &Launch<'_>,
-        report: u64,
+        args: &mut ArgBlock,
     ) -> Result<Ready, DeviceError> {
-        let Some(module) = self.modules.get_mut(&launch.module.0) else {
-            return Err(foreign(launch.entry, "its module"));
-        };
-        let reports_panics = module.reports_panics;
-        let kernel = module.kernel(&mut self.session, launch.entry)?;
-        let (lanes, most) = (launch.config.block_dim, kernel.info.max_block_dim);
+        let found = self.kernel(launch)?;
+        let (lanes, most) = (launch.config.block_dim, found.max_block_dim);
         if lanes > most && most > 0 {
             return Err(DeviceError::BadLaunch {
                 kernel: launch.entry.to_string(),
                 why: format!(
                     "{lanes} lanes a block, with its {} registers a lane at most {most} fit on this GPU",
-                    kernel.info.registers
+                    found.registers
                 ),
             });
         }
+        // More than fit are refused below.
+        let mut addresses = [0; ARG_WORDS / SLICE_WORDS];
+        let mut places = addresses.iter_mut();
         for (buffer, offset, bytes) in launch.args.iter().filter_map(|arg| arg.binding()) {
-            match self.buffers.get(&buffer.0) {
-                None => return Err(foreign(launch.entry, "a buffer among its arguments")),
-                Some(found) if offset.saturating_add(bytes) > found.bytes => {
-                    return Err(DeviceError::BadLaunch {
-                        kernel: launch.entry.to_string(),
-                        why: format!(
-                            "an argument of {bytes} bytes at {offset} reaches beyond its buffer of {} bytes",
-                            found.bytes
-                        ),
-                    });
-                }
-                Some(_) => {}
+            let Some(room) = self.buffers.get(buffer.0) else {
+                return Err(foreign(launch.entry, "a buffer among its arguments"));
+            };
+            if offset.saturating_add(bytes) > room.bytes {
+                return Err(DeviceError::BadLaunch {
+                    kernel: launch.entry.to_string(),
+                    why: format!(
+                        "an argument of {bytes} bytes at {offset} reaches beyond its buffer of {} bytes",
+                        room.bytes
+                    ),
+                });
+            }
+            if let Some(place) = places.next() {
+                *place = room.address;
             }
         }
-        let address = |id: BufferId| self.buffers.get(&id.0).map_or(0, |found| found.address);
+        let mut addresses = addresses.iter();
+        launch.put_args(args, 0, |_| addresses.next().copied().unwrap_or(0))?;
         Ok(Ready {
             entry: launch.entry,
             module: launch.module.0,
-            reports_panics,
-            kernel,
+            reports_panics: found.reports_panics,
+            kernel: found.raw,
             grid_dim: launch.config.grid_dim,
             block_dim: launch.config.block_dim,
-            args: launch.arg_block(report, address)?,
         })
+    }
+
+    /// The kernel of a launch.
+    fn kernel(&mut self, launch: &Launch<'_>) -> Result<Found, DeviceError> {
+        let (id, entry) = (launch.module.0, launch.entry);
+        if let Some(found) = self.recent.get(id, entry) {
+            return Ok(*found);
+        }
+        let Some(module) = self.modules.get_mut(&id) else {
+            return Err(foreign(entry, "its module"));
+        };
+        let kernel = module.kernel(&mut self.session, entry)?;
+        let found = Found {
+            raw: kernel.raw,
+            registers: kernel.info.registers,
+            max_block_dim: kernel.info.max_block_dim,
+            reports_panics: module.reports_panics,
+        };
+        self.recent.put(id, entry, found);
+        Ok(found)
     }
 
     /// Makes a heap the one that the collections in a module's kernels take from. No kernel runs meanwhile.
     pub(crate) fn bind(&mut self, module: ModuleId, heap: &HeapArg) -> Result<(), DeviceError> {
         let what = "the heap of Rust's collections";
         let buffer = heap.buffer.id();
-        let Some(address) = self.buffers.get(&buffer.0).map(|found| found.address) else {
+        let Some(address) = self.buffers.get(buffer.0).map(|found| found.address) else {
             return Err(foreign(what, "its pool"));
         };
         let Some(loaded) = self.modules.get_mut(&module.0) else {
@@ -184,6 +209,8 @@ impl State {
             load_time: _,
             settling: _,
             reserved: _,
+            paused: _,
+            recent: _,
         } = self;
         let closed = streams.into_values().chain(spare);
         let closed = closed.map(|stream| stream.close(&mut shared));

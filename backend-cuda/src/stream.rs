@@ -22,7 +22,7 @@ use each::Times;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use warpheap_api::abi::{ARG_REPORT, REPORT_WORDS};
+use warpheap_api::abi::{ARG_REPORT, ArgBlock, REPORT_WORDS};
 use warpheap_api::host::DeviceError;
 
 /// Operations of a stream that may wait in the driver's queue: 512 launches and the posts between them. The queue holds about a
@@ -121,8 +121,8 @@ pub(crate) struct StreamState {
     fence: Fence,
     /// Where launches are timed.
     times: Option<Times>,
-    /// When the last piece of work was queued.
-    called: Option<Instant>,
+    /// Up to when the next piece of work follows the last one without a pause.
+    follows: Option<Instant>,
     /// Whether a call queues a piece of work in several steps, and other calls have to wait for their turn.
     pub(crate) taken: bool,
 }
@@ -158,7 +158,7 @@ impl StreamState {
             used_bytes: 0,
             fence: Fence::None,
             times: None,
-            called: None,
+            follows: None,
             taken: false,
         })
     }
@@ -199,7 +199,7 @@ impl StreamState {
         self.used_bytes = 0;
         self.fence = Fence::None;
         self.times = None;
-        self.called = None;
+        self.follows = None;
         self.taken = false;
     }
 
@@ -212,12 +212,14 @@ impl StreamState {
         unsafe { ring.free() }
     }
 
+    #[inline]
     fn count(&mut self, ops: u64, time: u64) {
         self.posts.queued.ops += ops;
         self.posts.queued.time += time;
     }
 
     /// Ends a piece of work; its number.
+    #[inline]
     pub(crate) fn complete(&mut self) -> u64 {
         self.posts.queued.pieces += 1;
         self.posts.queued.pieces
@@ -231,6 +233,7 @@ impl StreamState {
     }
 
     /// Whether it is time to count what all streams have in the driver's queues.
+    #[inline]
     fn is_counted(&self) -> bool {
         // No post is ever due where each launch has one.
         self.posts.is_due() || self.reports_each()
@@ -238,6 +241,7 @@ impl StreamState {
 
     /// Whether work has to wait, which takes `bytes` of pinned memory on the way to the device, when `all` operations of all streams
     /// may be in the driver's queues. These are only counted where the next post is due, which is exact enough.
+    #[inline]
     pub(crate) fn is_full(&self, bytes: u64, all: impl FnOnce() -> u64) -> bool {
         let own = self.posts.outstanding();
         own >= WINDOW
@@ -275,11 +279,11 @@ impl StreamState {
     /// Begins a piece of work: puts a post behind the one before, if it is time for one, or somebody will want to wait for just that.
     pub(crate) fn begin(&mut self, shared: &mut Shared) -> Result<(), Refused> {
         let now = Instant::now();
-        let before = self.called.replace(now);
+        let follows = self.follows.replace(now + PAUSE);
         if !self.posts.is_open() {
             return Ok(());
         }
-        let paused = before.is_some_and(|before| now.duration_since(before) > PAUSE);
+        let paused = follows.is_some_and(|until| now > until);
         match self.fence {
             Fence::Reports => self.post_with_reports(shared),
             Fence::Post => self.post(shared),
@@ -294,7 +298,8 @@ impl StreamState {
     /// As [`driver::launch`], until the launch has ended.
     pub(crate) unsafe fn launch(
         &mut self,
-        launch: &mut Ready,
+        launch: &Ready,
+        args: &mut ArgBlock,
         panicked: u32,
         shared: &mut Shared,
     ) -> Result<(), Refused> {
@@ -310,23 +315,23 @@ impl StreamState {
         }
         let number = self.posts.queued.launches;
         let report = self.ring.address + reports::slot(number) * reports::BYTES;
-        launch.args.words[ARG_REPORT] = report as u32;
-        launch.args.words[ARG_REPORT + 1] = (report >> 32) as u32;
+        args.words[ARG_REPORT] = report as u32;
+        args.words[ARG_REPORT + 1] = (report >> 32) as u32;
         let clock = self.start_clock(shared)?;
         let Ready {
             entry,
             kernel,
             grid_dim,
             block_dim,
-            args,
             ..
         } = launch;
         // SAFETY: the caller's promise; the report lies in the ring.
-        unsafe { driver::launch(kernel.raw, *grid_dim, *block_dim, self.lane.raw(), args) }
-            .map_err(|status| Refused {
+        unsafe { driver::launch(*kernel, *grid_dim, *block_dim, self.lane.raw(), args) }.map_err(
+            |status| Refused {
                 call: "cuLaunchKernel",
                 status,
-            })?;
+            },
+        )?;
         self.posts.queued.launches += 1;
         self.count(1, 1);
         self.reports.push(entry);

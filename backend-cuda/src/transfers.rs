@@ -231,7 +231,7 @@ impl State {
                 mark.at
             ))
         };
-        let stream = self.streams.get_mut(&mark.stream.0);
+        let stream = self.streams.get_mut(mark.stream.0);
         let stream = stream.ok_or_else(unknown)?;
         let read = stream.reads.get(&mark.at).ok_or_else(unknown)?;
         if read.bytes() != room {

@@ -21,10 +21,11 @@ pub(crate) struct Turn<'a> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        if let Some(stream) = self.backend.lock().streams.get_mut(&self.stream) {
+        let mut state = self.backend.lock();
+        if let Some(stream) = state.streams.get_mut(self.stream) {
             stream.taken = false;
         }
-        self.backend.turns.notify_all();
+        self.backend.wake(&state);
     }
 }
 
@@ -68,7 +69,7 @@ impl CudaBackend {
     ) -> Result<Entered<'_>, DeviceError> {
         loop {
             let mut state = self.enter(during)?;
-            if !state.streams.contains_key(&stream) {
+            if state.streams.get(stream).is_none() {
                 return Err(foreign("work", "its stream"));
             }
             let Some(event) = state.await_room(stream, bytes, during)? else {
@@ -86,6 +87,11 @@ impl CudaBackend {
         bytes: u64,
         during: &'static str,
     ) -> Result<Entered<'_>, DeviceError> {
+        let state = self.enter(during)?;
+        if state.is_free(stream, bytes) {
+            return Ok(state);
+        }
+        drop(state);
         let mut state = self.enter_room(stream, bytes, during)?;
         while state.must_wait(stream) {
             self.pause(state);
@@ -95,15 +101,25 @@ impl CudaBackend {
     }
 
     /// Leaves the state and waits until work may be queued again.
-    pub(crate) fn pause(&self, state: Entered<'_>) {
+    pub(crate) fn pause(&self, mut state: Entered<'_>) {
+        state.paused += 1;
         let waited = self.turns.wait(state);
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
+        state.paused -= 1;
+    }
+
+    /// Wakes those who wait for that.
+    pub(crate) fn wake(&self, state: &Entered<'_>) {
+        // Waking nobody would cost a call of the system all the same.
+        if state.paused > 0 {
+            self.turns.notify_all();
+        }
     }
 
     /// The right to queue a piece of work in several steps.
     pub(crate) fn turn(&self, stream: u64, during: &'static str) -> Result<Turn<'_>, DeviceError> {
         let mut state = self.enter_turn(stream, 0, during)?;
-        if let Some(stream) = state.streams.get_mut(&stream) {
+        if let Some(stream) = state.streams.get_mut(stream) {
             stream.taken = true;
         }
         Ok(Turn {
@@ -122,7 +138,7 @@ impl CudaBackend {
             Err(error) => (self.lock(), Some(error)),
         };
         state.settling -= 1;
-        self.turns.notify_all();
+        self.wake(&state);
         match error {
             None => Ok(state),
             Some(error) => Err(error),

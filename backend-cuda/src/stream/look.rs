@@ -195,7 +195,6 @@ fn within(piece: &Piece, at: u64) -> Option<NonNull<u8>> {
 /// # Safety
 /// So many words are there, at a multiple of 4.
 unsafe fn read_words<const N: usize>(start: NonNull<u8>) -> [u32; N] {
-    let start = start.as_ptr().cast::<u32>().cast_const();
     // SAFETY: the caller's promise. Volatile: it is not Rust that writes there.
-    std::array::from_fn(|at| unsafe { start.add(at).read_volatile() })
+    unsafe { start.cast::<[u32; N]>().read_volatile() }
 }
