@@ -72,7 +72,9 @@ impl State {
     }
 
     fn is_idle(&self) -> bool {
-        self.streams.values().all(|stream| stream.posts.is_idle())
+        // A call that queues in several steps has looked addresses up that it will use.
+        let mut streams = self.streams.values();
+        streams.all(|stream| stream.posts.is_idle() && !stream.taken)
     }
 
     /// Waits for everything that was queued on the session's stream, however long it takes. For copies, during which the host's
