@@ -28,16 +28,17 @@ impl Turn {
         })
     }
 
-    /// Records launches and hands them to the queue. What was submitted before was collected.
+    /// Records launches and hands them to the queue, behind so many submissions that are waited for first. What was submitted before
+    /// was collected.
     ///
     /// # Safety
     /// As [`Flight::record`].
-    unsafe fn submit(&mut self, batch: &[Ready]) -> Result<(), DeviceError> {
+    unsafe fn submit(&mut self, batch: &[Ready], behind: u32) -> Result<(), DeviceError> {
         // Waits for what was submitted before.
         let commands = self.slot.begin()?;
         // SAFETY: the caller's promise.
         unsafe { self.flight.record(commands, batch)? };
-        self.slot.submit()
+        self.slot.submit_behind(behind)
     }
 
     /// Waits for the submission, if there is one, and adds a report for each of its launches.
@@ -83,10 +84,11 @@ impl Queue {
     ) -> Result<(), DeviceError> {
         let mut turn = 0;
         for part in batch.chunks(LAUNCHES) {
+            let behind = u32::from(self.turns[1 - turn].slot.is_in_flight());
             let next = &mut self.turns[turn];
             next.collect(reports)?;
             // SAFETY: the caller's promise.
-            unsafe { next.submit(part)? };
+            unsafe { next.submit(part, behind)? };
             turn = 1 - turn;
         }
         // The older one first.

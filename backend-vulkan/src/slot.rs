@@ -49,6 +49,11 @@ impl CommandSlot {
         !self.in_flight
     }
 
+    /// Whether there is a submission that was not waited for.
+    pub(crate) fn is_in_flight(&self) -> bool {
+        self.in_flight
+    }
+
     /// Begins recording; what was recorded before is gone. Waits if the slot is in flight.
     pub(crate) fn begin(&mut self) -> Result<vk::CommandBuffer, DeviceError> {
         self.wait()?;
@@ -58,12 +63,17 @@ impl CommandSlot {
 
     /// Ends recording and hands the commands to the queue.
     pub(crate) fn submit(&mut self) -> Result<(), DeviceError> {
+        self.submit_behind(0)
+    }
+
+    /// The same behind so many other submissions of the caller, which it waits for first.
+    pub(crate) fn submit_behind(&mut self, own: u32) -> Result<(), DeviceError> {
         let buffers = [self.commands.end()?];
         let info = [vk::SubmitInfo::default().command_buffers(&buffers)];
         // SAFETY: the fence is unsignalled (made so, and reset by `wait`), and the buffer is ready.
         let sent = unsafe { self.line.submit_call(&self.gpu.device, &info, self.fence) };
         // It comes behind what streams and other calls have in this queue.
-        let ahead = self.gpu.check("vkQueueSubmit", sent)?;
+        let ahead = self.gpu.check("vkQueueSubmit", sent)?.saturating_sub(own);
         self.patience = self.gpu.timeout.saturating_mul(ahead.saturating_add(1));
         self.in_flight = true;
         Ok(())
