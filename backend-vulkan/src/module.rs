@@ -134,7 +134,8 @@ impl Module {
             );
         }
         format!(
-            "none of its {} entries is of this kernel: build the device crate again",
+            "none of its {} entries is of this kernel: build the device crate again, unless it keeps the kernel from \
+             Vulkan on purpose",
             self.entries.len()
         )
     }

@@ -46,8 +46,8 @@ use syn::parse_macro_input;
 /// | `x: &mut [T]` | all elements; **every lane has the same slice**, and no two may access one element of which one writes | `&DeviceVec<T>` |
 /// | `x: T` | a value | the value; a `SharedArg<T>` for a container that lanes share |
 ///
-/// Elements are `HeapData`, values anything that is an `Argument`: `HeapData`, `DevicePtr` among them, `bool` and
-/// numbers.
+/// Elements are anything that is an `Element`: `HeapData`, and except on Vulkan numbers of 8, 16 and 64 bits. Values are
+/// anything that is an `Argument`: `HeapData`, `DevicePtr` among them, `bool` and numbers.
 ///
 /// # Allocators
 ///

@@ -4,9 +4,7 @@ use crate::arch::{AtomicWord, Group, Words};
 use crate::sync::Team;
 use crate::{Heap, thread};
 use warpheap_api::abi::{self, ArgBlock};
-use warpheap_api::{
-    AllocError, Failure, HeapData, HeapHandle, HeapMemory, HeapParams, KernelError,
-};
+use warpheap_api::{AllocError, Element, Failure, HeapHandle, HeapMemory, HeapParams, KernelError};
 
 /// Whether a lane's own element is changed where it lies. Where a lane that panics leaves others running, a copy would
 /// be lost, and what is left may name memory that was freed.
@@ -15,16 +13,19 @@ pub const IN_PLACE: bool = crate::arch::PANICS_END_LANES;
 /// What the elements of a kernel's slice are on the host's side.
 pub trait SliceElement {
     /// The element of the `DeviceVec` that is passed.
-    type Host: HeapData;
+    type Host: Element;
 }
 
-impl<T: HeapData> SliceElement for T {
+impl<T: Element> SliceElement for T {
     type Host = T;
 }
 
 impl SliceElement for AtomicWord {
     type Host = u32;
 }
+
+/// Does nothing, for what can be an element on this target.
+pub const fn is_element<T: SliceElement>() {}
 
 /// What a kernel may return.
 #[diagnostic::on_unimplemented(

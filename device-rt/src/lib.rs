@@ -64,8 +64,8 @@ pub mod device {
     pub use crate::params::{LaneIndex, PerLane, Scatter};
     pub use crate::{Heap, thread};
     pub use warpheap_api::{
-        AllocError, Arena, DeviceAlloc, DevicePtr, Failure, HeapData, HeapStats, HeapUsage,
-        KernelError, Layout, Reset, WarpArena, layout,
+        AllocError, Arena, DeviceAlloc, DevicePtr, Element, Failure, HeapData, HeapStats,
+        HeapUsage, KernelError, Layout, Reset, WarpArena, layout,
     };
     pub use warpheap_macros::{HeapData, KernelError, kernel};
 }

@@ -11,7 +11,7 @@
 use crate::thread;
 use core::marker::PhantomData;
 use core::ops::{Index, IndexMut};
-use warpheap_api::HeapData;
+use warpheap_api::Element;
 use warpheap_api::abi::ArgBlock;
 
 /// Elements of which each lane has its own: that with the lane's number in the launch.
@@ -93,7 +93,7 @@ impl<'a, T> PerLane<'a, T> {
     }
 }
 
-impl<T: HeapData> PerLane<'_, T> {
+impl<T: Element> PerLane<'_, T> {
     /// Takes the element out and leaves another one.
     #[inline(always)]
     pub fn replace(&mut self, index: LaneIndex<'_>, value: T) -> T {
@@ -136,7 +136,7 @@ impl<T> Clone for Scatter<'_, T> {
 
 impl<T> Copy for Scatter<'_, T> {}
 
-impl<'a, T: HeapData> Scatter<'a, T> {
+impl<'a, T: Element> Scatter<'a, T> {
     /// For the expansion of `#[kernel]`.
     ///
     /// # Safety

@@ -100,7 +100,7 @@ unsafe impl<T: HeapData + Copy> IntoArg<T> for T {
                  or by the unsafe `SharedArg::assume_of` if nobody owns it"
             )
         }
-        Arg::Words(super::vec::words_of(core::slice::from_ref(&self)).to_vec())
+        Arg::Words(super::bytes::words_of(core::slice::from_ref(&self)).to_vec())
     }
 }
 

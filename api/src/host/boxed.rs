@@ -1,7 +1,7 @@
 //! One value in device memory.
 
 use super::{Arg, Device, DeviceError, DeviceVec, HostAlloc, Pool, RawBuffer};
-use crate::{DevicePtr, HeapData};
+use crate::{DevicePtr, Element};
 
 /// One `T` in device memory, owned by the host. Kernels take it as a slice of one element.
 #[derive(Debug)]
@@ -9,7 +9,7 @@ pub struct DeviceBox<T> {
     one: DeviceVec<T>,
 }
 
-impl<T: HeapData + Copy> DeviceBox<T> {
+impl<T: Element + Copy> DeviceBox<T> {
     /// A copy of `value` in device memory.
     ///
     /// # Errors

@@ -43,6 +43,16 @@ impl RawBuffer {
         Arc::ptr_eq(&self.owner.shared, device.shared())
     }
 
+    /// Whether both are memory of one device.
+    pub(super) fn shares_device(&self, other: &RawBuffer) -> bool {
+        Arc::ptr_eq(&self.owner.shared, &other.owner.shared)
+    }
+
+    /// What it shares with all that is made from its device.
+    pub(super) fn shared(&self) -> &Shared {
+        &self.owner.shared
+    }
+
     /// Name of the device that it is memory of.
     pub(super) fn device_name(&self) -> &str {
         &self.owner.shared.backend.info().name
@@ -166,7 +176,7 @@ impl RawBuffer {
         to_offset: u64,
         bytes: u64,
     ) -> Result<(), DeviceError> {
-        if !Arc::ptr_eq(&self.owner.shared, &to.owner.shared) {
+        if !self.shares_device(to) {
             return Err(DeviceError::Driver {
                 device: self.device_name().to_string(),
                 call: "copy",
@@ -191,7 +201,7 @@ impl RawBuffer {
     }
 
     /// What a call is about to do with a range, which lies inside.
-    fn demand(
+    pub(super) fn demand(
         &self,
         what: &'static str,
         offset: u64,

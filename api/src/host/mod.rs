@@ -6,6 +6,7 @@
 //! | `error`, `failure`, `panic` | what can go wrong |
 //! | `device` | an opened device, the handle that everything else is made from |
 //! | `buffer` | raw device memory with an owner |
+//! | `bytes`, `parts` | elements as bytes, and bytes of memory that are no whole words |
 //! | `vec`, `plain`, `boxed` | typed device memory: [`DeviceVec`], what is done with plain data in it, [`DeviceBox`] |
 //! | `plan`, `pool` | how a heap is laid out, and a heap on a device: [`Pool`] |
 //! | `stats` | what a heap holds at one moment |
@@ -23,6 +24,7 @@ mod arg;
 mod backend;
 mod boxed;
 mod buffer;
+mod bytes;
 mod check;
 mod contents;
 mod device;
@@ -34,6 +36,7 @@ mod launch;
 mod module;
 mod order;
 mod panic;
+mod parts;
 mod plain;
 mod plan;
 mod pool;

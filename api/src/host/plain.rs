@@ -1,13 +1,14 @@
 //! Typed device memory of plain data, which may be copied.
 
-use super::vec::{assert_plain, byte_len, bytes_of_mut, filled_by, words_of};
+use super::bytes::{byte_len, bytes_of_mut, filled_by, padded, word_of};
+use super::vec::assert_plain;
 use super::{Device, DeviceError, DeviceVec, HostAlloc, Pool};
-use crate::HeapData;
+use crate::Element;
 use core::ops::Range;
 use std::vec;
 use std::vec::Vec;
 
-impl<T: HeapData + Copy> DeviceVec<T> {
+impl<T: Element + Copy> DeviceVec<T> {
     /// `len` elements with unspecified contents.
     ///
     /// # Errors
@@ -23,9 +24,12 @@ impl<T: HeapData + Copy> DeviceVec<T> {
     /// As [`uninit`](Self::uninit).
     pub fn filled(device: &Device, len: usize, element: T) -> Result<Self, DeviceError> {
         let vec = Self::uninit(device, len)?;
-        match words_of(core::slice::from_ref(&element))[..] {
-            [word] => vec.buffer().fill_in(None, 0, len as u64, word, || ())?,
-            _ => vec.write_at(0, &vec![element; len])?,
+        match word_of(&element) {
+            Some(word) => {
+                let words = padded(byte_len::<T>(vec.len() as u32)) / 4;
+                vec.buffer().fill_in(None, 0, words, word, || ())?;
+            }
+            None => vec.write_at(0, &vec![element; len])?,
         }
         Ok(vec)
     }
@@ -97,7 +101,8 @@ impl<T: HeapData + Copy> DeviceVec<T> {
         self.read_at(first, bytes_of_mut(data))
     }
 
-    /// Copies a range of elements of another vector over those from number `first` on, on the device.
+    /// Copies a range of elements of another vector over those from number `first` on, on the device. Elements of less than a
+    /// word go by way of the host if the two ranges begin at different bytes of a word.
     ///
     /// # Errors
     /// [`DeviceError::OutOfRange`] unless both lie in their vectors; errors of the device.
@@ -118,7 +123,7 @@ impl<T: HeapData + Copy> DeviceVec<T> {
         let (source, target) = (from.offset_of(range.start), self.offset_of(first));
         let bytes = byte_len::<T>(range.len() as u32);
         from.buffer()
-            .copy_in(blocks, source, self.buffer(), target, bytes)
+            .copy_bytes(blocks, source, self.buffer(), target, bytes)
     }
 
     /// All elements as a vector of the host.
@@ -126,6 +131,6 @@ impl<T: HeapData + Copy> DeviceVec<T> {
     /// # Errors
     /// Errors of the device.
     pub fn to_vec(&self) -> Result<Vec<T>, DeviceError> {
-        filled_by(self.len(), |bytes| self.read_at(0, bytes))
+        filled_by(self.len(), |bytes| self.read_all(bytes))
     }
 }

@@ -1,8 +1,8 @@
 //! A heap on a device.
 
+use super::bytes::{bytes_of, bytes_of_mut};
 use super::generation::{Generation, Home};
 use super::order::{Access, Demand};
-use super::vec::{bytes_of, bytes_of_mut};
 use super::{
     Arg, Device, DeviceError, HeapArg, HeapPlan, HeapReader, HostAlloc, PoolStats, RawBuffer,
 };

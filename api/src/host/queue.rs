@@ -179,7 +179,7 @@ impl Queue {
             Ok(())
         };
         // SAFETY: the memory is kept until the work has ended.
-        let queued = unsafe { self.queue(&[demand], check, work) };
+        let queued = unsafe { self.queue([demand].as_slice().into(), check, work) };
         let [memory] = memory;
         match (queued, known) {
             // Work in front of it may use what the owners of containers would free.

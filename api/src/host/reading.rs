@@ -1,9 +1,9 @@
 //! Copies to the host that are under way.
 
 use super::DeviceError;
+use super::bytes::filled_by;
 use super::queue::{Queue, streams};
-use super::vec::filled_by;
-use crate::HeapData;
+use crate::Element;
 use core::marker::PhantomData;
 use std::sync::Arc;
 use std::vec::Vec;
@@ -19,7 +19,7 @@ pub struct Reading<T> {
     elements: PhantomData<T>,
 }
 
-impl<T: HeapData> Reading<T> {
+impl<T: Element> Reading<T> {
     pub(super) fn of(queue: &Arc<Queue>, number: u64, len: usize) -> Self {
         Reading {
             queue: queue.clone(),
@@ -41,22 +41,34 @@ impl<T: HeapData> Reading<T> {
         filled_by(self.len, |bytes| self.take(bytes))
     }
 
-    /// The same copy, counted in words.
-    pub(super) fn into_words(mut self) -> Reading<u32> {
-        let words = Reading::of(&self.queue, self.number, self.len * T::WORDS as usize);
+    /// The same copy, counted in bytes.
+    pub(super) fn into_bytes(mut self) -> Reading<u8> {
+        let bytes = Reading::of(&self.queue, self.number, self.len * size_of::<T>());
         self.number = 0;
-        words
+        bytes
     }
 
-    /// Waits for the bytes of the elements.
-    pub(super) fn take(&mut self, into: &mut [u8]) -> Result<(), DeviceError> {
+    /// Waits for the bytes of the elements, to the end of the last word.
+    fn take(&mut self, words: &mut [u8]) -> Result<(), DeviceError> {
         if self.number == 0 {
             return Ok(());
         }
         self.queue.wait(self.number)?;
         let mark = self.queue.mark(self.number);
-        streams(self.queue.device())?.take(mark, into)?;
+        streams(self.queue.device())?.take(mark, words)?;
         self.number = 0;
+        Ok(())
+    }
+}
+
+impl Reading<u8> {
+    /// Waits for the bytes, as many as `into` has.
+    pub(super) fn take_bytes(&mut self, into: &mut [u8]) -> Result<(), DeviceError> {
+        if into.len() % 4 == 0 {
+            return self.take(into);
+        }
+        let bytes: Vec<u8> = filled_by(into.len(), |words| self.take(words))?;
+        into.copy_from_slice(&bytes);
         Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! Streams that have ended when a closure has returned.
 
-use super::vec::bytes_of_mut;
+use super::bytes::bytes_of_mut;
 use super::{Device, DeviceError, DeviceVec, Reading, Stream};
-use crate::HeapData;
+use crate::Element;
 use core::marker::PhantomData;
 use core::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -25,7 +25,7 @@ pub struct ScopedStream<'scope> {
 }
 
 /// Reads that the scope's end waits for.
-type Reads<'scope> = Mutex<Vec<(Reading<u32>, &'scope mut [u8])>>;
+type Reads<'scope> = Mutex<Vec<(Reading<u8>, &'scope mut [u8])>>;
 
 impl Device {
     /// Runs a closure that opens streams, and waits for the end of all that it queued there, as
@@ -97,7 +97,7 @@ impl<'scope> Scope<'scope, '_> {
             let mut reads = reads.lock().unwrap_or_else(PoisonError::into_inner);
             let mut read = Ok(());
             for (mut reading, into) in reads.drain(..) {
-                read = read.and(reading.take(into));
+                read = read.and(reading.take_bytes(into));
             }
             ended = ended.and(stream.wait()).and(read);
         }
@@ -110,13 +110,13 @@ impl<'scope> ScopedStream<'scope> {
     ///
     /// # Errors
     /// [`DeviceError::OutOfRange`] unless the lengths are equal; errors of the device.
-    pub fn read_into<T: HeapData + Copy>(
+    pub fn read_into<T: Element + Copy>(
         &self,
         from: &DeviceVec<T>,
         into: &'scope mut [T],
     ) -> Result<(), DeviceError> {
         from.same_len("ScopedStream::read_into", into.len())?;
-        let reading = self.stream.read(from)?.into_words();
+        let reading = self.stream.read(from)?.into_bytes();
         let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
         reads.push((reading, bytes_of_mut(into)));
         Ok(())

@@ -1,7 +1,7 @@
 //! Containers that lanes share, as arguments of a kernel.
 
+use super::bytes::{filled_by, words_of};
 use super::contents::Known;
-use super::vec::{filled_by, words_of};
 use super::{Arg, DeviceError, DeviceVec, HostAlloc, IntoArg, Pool, RawPool};
 use crate::HeapData;
 use core::any::Any;

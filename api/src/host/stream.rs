@@ -1,10 +1,11 @@
 //! Work that the host does not wait for.
 
+use super::bytes::{bytes_of, whole_words};
 use super::order::{Access, Demand, Demands};
 use super::queue::{Kept, Queue, check, streams};
-use super::vec::{assert_plain, bytes_of};
+use super::vec::assert_plain;
 use super::{Device, DeviceError, DeviceVec, Event, Launch, Prepared, Reading, Work};
-use crate::HeapData;
+use crate::Element;
 use std::format;
 use std::string::ToString;
 use std::sync::Arc;
@@ -98,7 +99,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`DeviceError::OutOfRange`] unless the lengths are equal; errors of the device.
-    pub fn write<T: HeapData + Copy>(
+    pub fn write<T: Element + Copy>(
         &self,
         to: &mut DeviceVec<T>,
         data: &[T],
@@ -106,19 +107,20 @@ impl Stream {
         const { assert_plain::<T>() }
         to.same_len("Stream::write", data.len())?;
         let demand = to.demand(Access::Overwrite);
+        let data = whole_words(bytes_of(data));
         let work = Work::Write {
             buffer: demand.buffer,
             offset: demand.begin,
-            data: bytes_of(data),
+            data: &data,
         };
         self.queue.copy(&[demand], work, vec![to.arg()])
     }
 
-    /// Sets all words of a vector to zero.
+    /// Sets all elements of a vector to zero bytes.
     ///
     /// # Errors
     /// Errors of the device.
-    pub fn fill_zero<T: HeapData>(&self, vec: &mut DeviceVec<T>) -> Result<(), DeviceError> {
+    pub fn fill_zero<T: Element>(&self, vec: &mut DeviceVec<T>) -> Result<(), DeviceError> {
         let demand = vec.demand(Access::Overwrite);
         let work = Work::Fill {
             buffer: demand.buffer,
@@ -133,7 +135,7 @@ impl Stream {
     ///
     /// # Errors
     /// As [`write`](Self::write).
-    pub fn copy<T: HeapData + Copy>(
+    pub fn copy<T: Element + Copy>(
         &self,
         from: &DeviceVec<T>,
         to: &mut DeviceVec<T>,
@@ -155,7 +157,7 @@ impl Stream {
     ///
     /// # Errors
     /// Errors of the device.
-    pub fn read<T: HeapData + Copy>(&self, from: &DeviceVec<T>) -> Result<Reading<T>, DeviceError> {
+    pub fn read<T: Element + Copy>(&self, from: &DeviceVec<T>) -> Result<Reading<T>, DeviceError> {
         let demand = from.demand(Access::Snapshot);
         if demand.bytes() == 0 {
             return Ok(Reading::nothing(&self.queue));

@@ -1,12 +1,12 @@
 //! Typed device memory.
 
+use super::bytes::{byte_len, bytes_of, filled_by, padded};
 use super::contents::{Contents, Known};
 use super::generation::HeapBlock;
 use super::order::{Access, Demand};
 use super::{Arg, Device, DeviceError, HostAlloc, Pool, RawBuffer, SliceArg};
-use crate::{DevicePtr, HeapData, layout};
+use crate::{DevicePtr, Element, layout};
 use core::marker::PhantomData;
-use core::mem::{size_of, size_of_val};
 use std::fmt;
 use std::sync::Arc;
 use std::vec::Vec;
@@ -20,6 +20,10 @@ const HEAP_ALIGN: usize = 256;
 ///
 /// It lies in a buffer of its own, or, from the `_in` constructors, inside a heap. The
 /// length is fixed.
+///
+/// Elements are [`Element`]s. Vectors of numbers of 8, 16 and 64 bits are memory on every device, and arguments of kernels on CUDA
+/// and the host. Devices are given whole words: a vector has the rest of its last one for itself, and a copy that begins or ends in the
+/// midst of a word reads that word and writes it back with the elements beside it as they were.
 ///
 /// Elements that own memory of a heap, such as containers, begin as empty ones ([`zeroed`](Self::zeroed)) and are changed by
 /// kernels. What copies elements is there for `Copy` ones alone, so that no container is there twice. Containers that lanes share are
@@ -36,7 +40,7 @@ enum Storage {
     Heap(Arc<HeapBlock>),
 }
 
-impl<T: HeapData> DeviceVec<T> {
+impl<T: Element> DeviceVec<T> {
     /// An empty vector.
     ///
     /// # Errors
@@ -45,7 +49,7 @@ impl<T: HeapData> DeviceVec<T> {
         Self::zeroed(device, 0)
     }
 
-    /// `len` elements of zero words.
+    /// `len` elements of zero bytes.
     ///
     /// # Errors
     /// [`DeviceError::TooLarge`] and [`DeviceError::OutOfMemory`].
@@ -67,7 +71,7 @@ impl<T: HeapData> DeviceVec<T> {
 
     /// `len` elements of whatever the memory holds.
     pub(super) fn made(device: &Device, len: usize) -> Result<Self, DeviceError> {
-        let len = checked_len::<T>(len)?;
+        let len = checked_len(len)?;
         let buffer = device.alloc(byte_len::<T>(len))?;
         Ok(DeviceVec {
             storage: Storage::Own { buffer, offset: 0 },
@@ -79,8 +83,9 @@ impl<T: HeapData> DeviceVec<T> {
 
     /// The same in the heap of `pool`.
     pub(super) fn made_in<A: HostAlloc>(pool: &Pool<A>, len: usize) -> Result<Self, DeviceError> {
-        let len = checked_len::<T>(len)?;
-        let layout = layout::aligned(byte_len::<T>(len).max(1) as usize, HEAP_ALIGN);
+        let len = checked_len(len)?;
+        let bytes = padded(byte_len::<T>(len)).max(1);
+        let layout = layout::aligned(bytes as usize, HEAP_ALIGN);
         let ptr = pool.malloc(layout)?;
         Ok(DeviceVec {
             storage: Storage::Heap(Arc::new(HeapBlock {
@@ -104,12 +109,12 @@ impl<T: HeapData> DeviceVec<T> {
         self.len == 0
     }
 
-    /// Sets all words to zero.
+    /// Sets all elements to zero bytes.
     ///
     /// # Errors
     /// Errors of the device.
     pub fn fill_zero(&self) -> Result<(), DeviceError> {
-        let words = byte_len::<T>(self.len) / 4;
+        let words = padded(byte_len::<T>(self.len)) / 4;
         self.buffer()
             .fill_in(self.block(), self.offset(), words, 0, || {
                 self.contents.take()
@@ -138,7 +143,7 @@ impl<T: HeapData> DeviceVec<T> {
                 Storage::Own { .. } => None,
                 Storage::Heap(block) => Some(block.clone()),
             },
-            contents: T::OF_HEAP.then(|| self.contents.clone()),
+            contents: T::CONTAINERS.then(|| self.contents.clone()),
             holds_shared: T::HOLDS_SHARED,
         })
     }
@@ -151,7 +156,7 @@ impl<T: HeapData> DeviceVec<T> {
     /// # Errors
     /// Errors of the device.
     pub unsafe fn peek(&self) -> Result<Vec<T>, DeviceError> {
-        filled_by(self.len(), |bytes| self.read_at(0, bytes))
+        filled_by(self.len(), |bytes| self.read_all(bytes))
     }
 
     /// The handle of the first element, if the vector lives in a heap.
@@ -176,7 +181,8 @@ impl<T: HeapData> DeviceVec<T> {
     /// A vector of `len` elements at byte `offset` of `buffer`.
     ///
     /// # Safety
-    /// The memory is no part of a heap but a block that this vector has alone, and holds elements of this type.
+    /// The memory, to the end of its last word, is no part of a heap but a block that this vector has alone, and holds elements of
+    /// this type.
     ///
     /// # Errors
     /// [`DeviceError::OutOfRange`] if they do not fit, or `offset` is not a multiple of 256.
@@ -185,7 +191,7 @@ impl<T: HeapData> DeviceVec<T> {
         offset: u64,
         len: u32,
     ) -> Result<Self, DeviceError> {
-        let end = offset.saturating_add(byte_len::<T>(len));
+        let end = offset.saturating_add(padded(byte_len::<T>(len)));
         if end > buffer.bytes() || offset % HEAP_ALIGN as u64 != 0 {
             return Err(DeviceError::OutOfRange {
                 what: "DeviceVec::from_raw_parts",
@@ -221,9 +227,9 @@ impl<T: HeapData> DeviceVec<T> {
         &self.contents
     }
 
-    /// What is about to be done with all of it.
+    /// What is about to be done with all of it, and with the rest of its last word, which is nobody else's.
     pub(super) fn demand(&self, access: Access) -> Demand {
-        let bytes = byte_len::<T>(self.len);
+        let bytes = padded(byte_len::<T>(self.len));
         Demand::new(self.buffer().id(), self.offset(), bytes, access)
     }
 
@@ -240,12 +246,19 @@ impl<T: HeapData> DeviceVec<T> {
 
     pub(super) fn write_at(&self, first: usize, data: &[T]) -> Result<(), DeviceError> {
         let offset = self.offset_of(first);
-        self.buffer().write_in(self.block(), offset, bytes_of(data))
+        self.buffer()
+            .write_bytes(self.block(), offset, bytes_of(data))
+    }
+
+    /// Reads all elements, to the end of the last word.
+    pub(super) fn read_all(&self, words: &mut [u8]) -> Result<(), DeviceError> {
+        self.buffer()
+            .read_in(self.block(), self.offset(), words, || ())
     }
 
     pub(super) fn read_at(&self, first: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
         let offset = self.offset_of(first);
-        self.buffer().read_in(self.block(), offset, bytes, || ())
+        self.buffer().read_bytes(self.block(), offset, bytes)
     }
 
     /// Reads elements that are containers, with what is known of them.
@@ -289,8 +302,7 @@ impl<T> fmt::Debug for DeviceVec<T> {
     }
 }
 
-fn checked_len<T: HeapData>(len: usize) -> Result<u32, DeviceError> {
-    const { assert!(size_of::<T>() == T::WORDS as usize * 4) }
+fn checked_len(len: usize) -> Result<u32, DeviceError> {
     u32::try_from(len).map_err(|_| DeviceError::OutOfRange {
         what: "number of elements of a device vector",
         got: len as u64,
@@ -301,52 +313,9 @@ fn checked_len<T: HeapData>(len: usize) -> Result<u32, DeviceError> {
 /// Does not compile for containers of a heap: for what writes elements into memory of a device, or takes it as it is.
 /// The host could take containers from anywhere, and no launch could tell of which heap they are and who frees them.
 #[track_caller]
-pub const fn assert_plain<T: HeapData>() {
+pub const fn assert_plain<T: Element>() {
     assert!(
-        !T::OF_HEAP && !T::HOLDS_SHARED,
+        !T::CONTAINERS && !T::HOLDS_SHARED,
         "the host does not write containers of a heap into memory of a device: begin with zeros, and let kernels make them"
     );
-}
-
-pub(super) fn byte_len<T: HeapData>(len: u32) -> u64 {
-    len as u64 * T::WORDS as u64 * 4
-}
-
-/// `len` elements whose bytes a function writes.
-pub(super) fn filled_by<T: HeapData>(
-    len: usize,
-    write: impl FnOnce(&mut [u8]) -> Result<(), DeviceError>,
-) -> Result<Vec<T>, DeviceError> {
-    let mut data: Vec<T> = Vec::with_capacity(len);
-    let room = &mut data.spare_capacity_mut()[..len];
-    // SAFETY: HeapData is valid for every bit pattern; the bytes are zeroed before they are
-    // seen as initialised.
-    let bytes = unsafe {
-        core::ptr::write_bytes(room.as_mut_ptr(), 0, room.len());
-        core::slice::from_raw_parts_mut(room.as_mut_ptr().cast::<u8>(), size_of_val(room))
-    };
-    write(bytes)?;
-    // SAFETY: the first len elements were initialised above.
-    unsafe { data.set_len(len) };
-    Ok(data)
-}
-
-/// The bytes of plain data.
-pub(crate) fn bytes_of<T: HeapData>(data: &[T]) -> &[u8] {
-    // SAFETY: HeapData has no padding, so every byte is initialised.
-    unsafe { core::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) }
-}
-
-/// The bytes of plain data, to be overwritten.
-pub(crate) fn bytes_of_mut<T: HeapData>(data: &mut [T]) -> &mut [u8] {
-    // SAFETY: as in bytes_of; any bytes are valid values.
-    unsafe { core::slice::from_raw_parts_mut(data.as_mut_ptr().cast(), size_of_val(data)) }
-}
-
-/// The words of plain data.
-pub(crate) fn words_of<T: HeapData>(data: &[T]) -> Vec<u32> {
-    bytes_of(data)
-        .chunks_exact(4)
-        .map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]]))
-        .collect()
 }

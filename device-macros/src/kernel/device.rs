@@ -277,6 +277,7 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
     let function = &entry.function;
     let name = Literal::string(&entry.name);
     let mut bindings = Vec::new();
+    let mut elements = Vec::new();
     let mut arguments = Vec::new();
     let mut own = Vec::new();
     for (i, parameter) in kernel.parameters.iter().enumerate() {
@@ -320,6 +321,8 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
                 continue;
             }
         };
+        // Said here, since what the code generator says of such elements names no line.
+        elements.push(quote!(const _: () = #rt::entry::is_element::<#element>();));
         let binding = Literal::usize_unsuffixed(bindings.len());
         bindings.push(quote! {
             #[rust_gpu::spirv_v0_10(storage_buffer, descriptor_set = 0, binding = #binding)]
@@ -348,6 +351,7 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
                 report: &mut [u32],
             ) {
                 #offsets
+                #(#elements)*
                 if #rt::arch::enters(args, workgroup, workgroups, thread, lane, width, company) {
                     // SAFETY: the host binds a report of so many words last.
                     let report = unsafe {

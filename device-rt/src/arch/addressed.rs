@@ -2,7 +2,7 @@
 
 use super::{Words, global};
 use warpheap_api::abi::{self, ArgBlock};
-use warpheap_api::{DevicePtr, HeapData, HeapMemory};
+use warpheap_api::{DevicePtr, Element, HeapMemory};
 
 #[inline(always)]
 fn wide(args: &ArgBlock, at: usize) -> u64 {
@@ -46,7 +46,7 @@ pub unsafe fn slice<'a, T>(args: &ArgBlock, at: usize) -> &'a [T] {
 /// # Safety
 /// The arguments describe `T`s that are valid for the launch.
 #[inline(always)]
-pub unsafe fn slice_mut<'a, T: HeapData>(args: &ArgBlock, at: usize) -> &'a mut [T] {
+pub unsafe fn slice_mut<'a, T: Element>(args: &ArgBlock, at: usize) -> &'a mut [T] {
     let first = global(wide(args, at)).cast();
     // SAFETY: the caller's promise.
     unsafe { core::slice::from_raw_parts_mut(first, args.words[at + 2] as usize) }
@@ -54,7 +54,7 @@ pub unsafe fn slice_mut<'a, T: HeapData>(args: &ArgBlock, at: usize) -> &'a mut 
 
 /// The elements of the slice whose arguments begin at `at`, for who accesses them one by one.
 #[inline(always)]
-pub fn elements<T: HeapData>(args: &ArgBlock, at: usize) -> *mut [T] {
+pub fn elements<T: Element>(args: &ArgBlock, at: usize) -> *mut [T] {
     let first = global(wide(args, at)).cast();
     core::ptr::slice_from_raw_parts_mut(first, args.words[at + 2] as usize)
 }

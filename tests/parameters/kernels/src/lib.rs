@@ -7,6 +7,9 @@ use warpheap_rt::device::*;
 
 warpheap_rt::device_module!(allocators = [Bump, RandomWalkMalloc]);
 
+#[cfg(not(target_arch = "spirv"))]
+pub mod elements;
+
 /// What these kernels fail with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, KernelError)]
 #[repr(u32)]

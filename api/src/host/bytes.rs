@@ -1,0 +1,115 @@
+//! Elements as bytes.
+
+use super::DeviceError;
+use crate::{Element, HeapData};
+use core::mem::{size_of, size_of_val};
+use std::borrow::Cow;
+use std::vec::Vec;
+
+/// Bytes of so many elements.
+pub(super) fn byte_len<T: Element>(len: u32) -> u64 {
+    len as u64 * size_of::<T>() as u64
+}
+
+/// The same to the end of the last word: what devices are given is whole words.
+pub(super) fn padded(bytes: u64) -> u64 {
+    bytes.next_multiple_of(4)
+}
+
+/// These bytes, and zeros to the end of the last word.
+pub(super) fn whole_words(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let whole = padded(bytes.len() as u64) as usize;
+    if whole == bytes.len() {
+        return Cow::Borrowed(bytes);
+    }
+    let mut words = Vec::with_capacity(whole);
+    words.extend_from_slice(bytes);
+    words.resize(whole, 0);
+    Cow::Owned(words)
+}
+
+/// `len` elements whose bytes a function writes: all of them, to the end of the last word.
+pub(super) fn filled_by<T: Element>(
+    len: usize,
+    write: impl FnOnce(&mut [u8]) -> Result<(), DeviceError>,
+) -> Result<Vec<T>, DeviceError> {
+    // No more elements than fit into a word.
+    let room = padded((len * size_of::<T>()) as u64) as usize;
+    let mut data: Vec<T> = Vec::with_capacity(match size_of::<T>() {
+        0 => len,
+        size => room.div_ceil(size),
+    });
+    let start = data.as_mut_ptr().cast::<u8>();
+    // SAFETY: the vector has room for so many bytes, which are zeroed before they are seen as initialised.
+    let bytes = unsafe {
+        core::ptr::write_bytes(start, 0, room);
+        core::slice::from_raw_parts_mut(start, room)
+    };
+    write(bytes)?;
+    // SAFETY: there is room for them, the bytes were initialised above, and any bytes are elements.
+    unsafe { data.set_len(len) };
+    Ok(data)
+}
+
+/// The bytes of plain data.
+pub(crate) fn bytes_of<T: Element>(data: &[T]) -> &[u8] {
+    // SAFETY: elements have no padding, so every byte is initialised.
+    unsafe { core::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) }
+}
+
+/// The bytes of plain data, to be overwritten.
+pub(crate) fn bytes_of_mut<T: Element>(data: &mut [T]) -> &mut [u8] {
+    // SAFETY: as in bytes_of; any bytes are valid values.
+    unsafe { core::slice::from_raw_parts_mut(data.as_mut_ptr().cast(), size_of_val(data)) }
+}
+
+/// The words of plain data.
+pub(crate) fn words_of<T: HeapData>(data: &[T]) -> Vec<u32> {
+    bytes_of(data)
+        .chunks_exact(4)
+        .map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]]))
+        .collect()
+}
+
+/// The word that memory full of this element consists of, if it is the same everywhere.
+pub(super) fn word_of<T: Element>(element: &T) -> Option<u32> {
+    let word = match *bytes_of(core::slice::from_ref(element)) {
+        [a] => [a; 4],
+        [a, b] => [a, b, a, b],
+        [a, b, c, d] => [a, b, c, d],
+        _ => return None,
+    };
+    Some(u32::from_ne_bytes(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec;
+
+    #[test]
+    fn elements_end_with_their_last_word() {
+        assert_eq!(byte_len::<u16>(3), 6);
+        assert_eq!([0, 1, 4, 6].map(padded), [0, 4, 4, 8]);
+        assert_eq!(*whole_words(&[1, 2, 3, 4, 5]), [1, 2, 3, 4, 5, 0, 0, 0]);
+        assert!(matches!(whole_words(&[1, 2, 3, 4]), Cow::Borrowed(_)));
+        let read = |len| {
+            filled_by::<u16>(len, |bytes| {
+                assert_eq!(bytes.len() % 4, 0);
+                bytes.fill(7);
+                Ok(())
+            })
+        };
+        assert_eq!(read(0).unwrap(), []);
+        assert_eq!(read(3).unwrap(), [0x707; 3]);
+        assert_eq!(filled_by::<[u32; 0]>(5, |_| Ok(())).unwrap(), vec![[]; 5]);
+    }
+
+    #[test]
+    fn memory_full_of_an_element() {
+        assert_eq!(word_of(&0x12u8), Some(0x1212_1212));
+        assert_eq!(word_of(&-2i16), Some(0xfffe_fffe));
+        assert_eq!(word_of(&1.5f32), Some(1.5f32.to_bits()));
+        assert_eq!((word_of(&1u64), word_of(&[0u32; 0])), (None, None));
+    }
+}
