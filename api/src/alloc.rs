@@ -184,6 +184,21 @@ pub unsafe trait DeviceAlloc: Copy + 'static {
         }
     }
 
+    /// The layout of the whole block that [`malloc`](Self::malloc) takes from the heap for `layout`: as aligned, and at least as
+    /// large, in bytes. Who can use more asks for this one, which is served with the same block, size class or run; a
+    /// vector that grows leaves no rest of its block unused.
+    ///
+    /// It follows from the layout and the settings of the heap, not from what is in use: the same in every lane, for as long as
+    /// the heap is there, and nothing is read. Rounding once more changes nothing. An allocator that happens to have a larger
+    /// block at hand gives that for both. What this heap never serves, it does not serve rounded either.
+    ///
+    /// What is malloc'ed with it is freed with it. Blocks of arenas ([`WarpArena`](crate::WarpArena)) are as large as asked for.
+    #[inline(always)]
+    fn rounded(self, layout: Layout) -> Layout {
+        // A block begins at a granule, so nothing else is in its last one.
+        layout::with_granules(layout, layout::granules(layout))
+    }
+
     /// Allocates *one* block for all active lanes of the warp: each gets the same handle.
     ///
     /// # Errors

@@ -79,6 +79,16 @@ pub const fn align_granules(layout: Layout) -> u32 {
     granules + (granules == 0) as u32
 }
 
+/// The same alignment and the size of so many granules; the layout as it is if that would be less, or more than a layout
+/// can have. For [`rounded`](crate::DeviceAlloc::rounded).
+#[inline(always)]
+pub const fn with_granules(layout: Layout, granules: u32) -> Layout {
+    let size = (granules as usize).wrapping_mul(DevicePtr::GRANULE_BYTES);
+    let possible =
+        (granules as usize <= ABSURD / DevicePtr::GRANULE_BYTES) & (size >= layout.size());
+    aligned(select_size(possible, size, layout.size()), layout.align())
+}
+
 /// [`select`] for sizes.
 #[inline(always)]
 const fn select_size(condition: bool, yes: usize, no: usize) -> usize {
@@ -96,6 +106,15 @@ mod tests {
         assert_eq!(granules(bytes(16)), 1);
         assert_eq!(granules(bytes(17)), 2);
         assert_eq!(granules(bytes(ABSURD)), u32::MAX);
+    }
+
+    #[test]
+    fn granules_become_a_size_that_is_no_less() {
+        let of = |size, granules| with_granules(aligned(size, 64), granules);
+        assert_eq!((of(17, 3).size(), of(17, 3).align()), (48, 64));
+        assert_eq!(of(49, 3).size(), 49);
+        assert_eq!(of(0, u32::MAX).size(), u32::MAX as usize * 16);
+        assert_eq!(of(ABSURD, u32::MAX).size(), ABSURD);
     }
 
     #[test]

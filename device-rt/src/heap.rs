@@ -331,4 +331,10 @@ impl<A: DeviceAlloc> Heap<A> {
             Err(error) => Err(error),
         }
     }
+
+    /// The layout of the whole block that a malloc takes for `layout`; see [`DeviceAlloc::rounded`].
+    #[inline(always)]
+    pub fn rounded(self, layout: Layout) -> Layout {
+        self.alloc.rounded(layout)
+    }
 }

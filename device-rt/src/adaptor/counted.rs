@@ -126,6 +126,11 @@ unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Counted<A> {
         // SAFETY: the caller's promise.
         unsafe { self.inner.free_warp(ptr, layout) }
     }
+
+    #[inline(always)]
+    fn rounded(self, layout: Layout) -> Layout {
+        self.inner.rounded(layout)
+    }
 }
 
 // SAFETY: the inner allocator resets; it leaves the counters at zero.

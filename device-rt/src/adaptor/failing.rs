@@ -59,4 +59,9 @@ unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Failing<A> {
         // SAFETY: the caller's promise.
         unsafe { self.inner.free(ptr, layout) }
     }
+
+    #[inline(always)]
+    fn rounded(self, layout: Layout) -> Layout {
+        self.inner.rounded(layout)
+    }
 }

@@ -110,4 +110,12 @@ unsafe impl DeviceAlloc for DirectOutput {
 
     #[inline(always)]
     unsafe fn free(self, _ptr: DevicePtr<u8>, _layout: Layout) {}
+
+    /// Whole places.
+    #[inline(always)]
+    fn rounded(self, layout: Layout) -> Layout {
+        let granules = layout::granules(layout);
+        let place = (1 << self.shift) - 1;
+        layout::with_granules(layout, granules.wrapping_add(place) & !place)
+    }
 }

@@ -7,6 +7,7 @@
 //! | [`branches`] | lanes allocate and free in different branches |
 //! | [`exhaustion`] | a full heap says so, and is usable again after frees |
 //! | [`resize`] | realloc |
+//! | [`rounded`] | the layout of the whole block |
 //! | [`warp`] | the calls that a warp makes together |
 //! | [`workgroup`] | the calls that a block of lanes makes together |
 //! | [`vectors`] | `HeapVec` |
@@ -30,6 +31,7 @@ pub mod lifetime;
 pub mod pools;
 pub mod random;
 pub mod resize;
+pub mod rounded;
 pub mod streams;
 pub mod vectors;
 pub mod warp;

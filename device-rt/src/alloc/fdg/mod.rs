@@ -87,6 +87,12 @@ unsafe impl<B: DeviceAlloc<Memory = Words>> DeviceAlloc for FdgMalloc<B> {
         // SAFETY: the caller's promise.
         unsafe { self.backing.realloc(ptr, layout, new_size) }
     }
+
+    /// Of what is asked for outside of arenas.
+    #[inline(always)]
+    fn rounded(self, layout: Layout) -> Layout {
+        self.backing.rounded(layout)
+    }
 }
 
 // SAFETY: blocks lie in memory that the backing allocator gave and that is given back at clean-ups only, side

@@ -160,4 +160,17 @@ unsafe impl DeviceAlloc for Gallatin {
         // SAFETY: the caller's promise.
         unsafe { self.move_block(ptr, old, new_size) }
     }
+
+    /// A slice, a block, or whole segments.
+    #[inline(always)]
+    fn rounded(self, layout: Layout) -> Layout {
+        let request = self.request(layout);
+        let geometry = self.geometry;
+        let block = 1 << geometry.block_log(request.class);
+        let slice = 1 << request.class;
+        let run = request.segments << geometry.segment_log();
+        let granules = select(request.kind == Kind::SLICE, slice, block);
+        let granules = select(request.kind == Kind::RUN, run, granules);
+        layout::with_granules(layout, select(request.kind == Kind::NONE, 0, granules))
+    }
 }

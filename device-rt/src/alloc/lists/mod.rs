@@ -217,6 +217,15 @@ unsafe impl<const PER_PROCESSOR: bool> DeviceAlloc for SegmentLists<PER_PROCESSO
         // SAFETY: the caller's promise.
         unsafe { self.move_block(ptr, old, new_size) }
     }
+
+    /// Whole units. What is left of a segment is cut off.
+    #[inline(always)]
+    fn rounded(self, layout: Layout) -> Layout {
+        let ask = self.ask(layout);
+        let possible = ask.size != u32::MAX;
+        let units = select(possible, ask.size, 0) << self.geometry.shift;
+        layout::with_granules(layout, units)
+    }
 }
 
 /// The bin of segments of so many units: their binary logarithm.

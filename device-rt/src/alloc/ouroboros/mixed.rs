@@ -146,4 +146,10 @@ where
         // SAFETY: the caller's promise.
         unsafe { self.move_block(ptr, old, new_size) }
     }
+
+    /// A page of the class, of whichever instance.
+    #[inline(always)]
+    fn rounded(self, layout: Layout) -> Layout {
+        self.small.rounded(layout)
+    }
 }

@@ -285,4 +285,12 @@ unsafe impl<S: Strategy, Q: Queue> DeviceAlloc for Ouroboros<S, Q> {
         // SAFETY: the caller's promise.
         unsafe { self.move_block(ptr, old, new_size) }
     }
+
+    /// A page of the class.
+    #[inline(always)]
+    fn rounded(self, layout: Layout) -> Layout {
+        let (class, fits, _) = self.class_of(layout);
+        let page = 1 << self.core.geometry.page_log(class);
+        layout::with_granules(layout, select(fits, page, 0))
+    }
 }

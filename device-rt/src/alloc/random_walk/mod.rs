@@ -201,4 +201,10 @@ unsafe impl<const KIND: u32> DeviceAlloc for PageWalk<KIND> {
         }
         fail(self.words, AllocError::Unsupported)
     }
+
+    /// Every block is a page.
+    #[inline(always)]
+    fn rounded(self, layout: Layout) -> Layout {
+        layout::with_granules(layout, self.geometry.page_granules())
+    }
 }

@@ -228,4 +228,15 @@ unsafe impl DeviceAlloc for ScatterAlloc {
         // SAFETY: the caller's promise.
         unsafe { self.move_block(ptr, old, new_size) }
     }
+
+    /// The chunk that a free page is split into, or whole pages. A page that others have split may have larger chunks.
+    #[inline(always)]
+    fn rounded(self, layout: Layout) -> Layout {
+        let geometry = self.geometry;
+        let chunk = self.chunk_of_layout(layout);
+        let small = self.is_small(chunk, layout::align_granules(layout));
+        let pages = geometry.pages_for(layout::granules(layout)) << geometry.page_shift();
+        let possible = small | (chunk != u32::MAX);
+        layout::with_granules(layout, select(possible, select(small, chunk, pages), 0))
+    }
 }

@@ -216,4 +216,14 @@ unsafe impl DeviceAlloc for WarpHeap {
         // SAFETY: the caller's promise.
         unsafe { self.resize(Group::here(), ptr, old, new_size) }
     }
+
+    /// The blocks of a class, or whole units.
+    #[inline(always)]
+    fn rounded(self, layout: Layout) -> Layout {
+        let ask = Ask::new(layout);
+        let (slab, class) = self.class_of(ask);
+        let units = self.units_of(ask) << self.geometry.unit_shift();
+        let granules = select(slab, class.granules, units);
+        layout::with_granules(layout, select(ask.possible, granules, 0))
+    }
 }

@@ -221,3 +221,14 @@ pub fn scalars(mut out: PerLane<u32>, yes: bool, no: bool, pair: [i32; 2], size:
         };
     }
 }
+
+/// The size of the whole block that a request of so many bytes takes, of any of the library's allocators.
+#[kernel(allocators = all)]
+pub fn round_up<A: DeviceAlloc>(heap: Heap<A>, bytes: &[u32], align: u32, whole: &mut u32) {
+    let i = thread::index() as usize;
+    if i < bytes.len() {
+        *whole = heap
+            .rounded(layout::aligned(bytes[i] as usize, align as usize))
+            .size() as u32;
+    }
+}

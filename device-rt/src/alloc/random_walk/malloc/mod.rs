@@ -313,4 +313,14 @@ unsafe impl DeviceAlloc for RandomWalkMalloc {
         // SAFETY: the caller's promise.
         unsafe { self.move_block(ptr, old, new_size) }
     }
+
+    /// Slots, or whole units. A lane that comes alone has a unit for its slots, and does not know.
+    #[inline(always)]
+    fn rounded(self, layout: Layout) -> Layout {
+        let ask = self.ask(layout);
+        let slots = ask.slots << self.geometry.slot_shift();
+        let units = ask.units << self.geometry.unit_shift();
+        let granules = select(ask.small, slots, units);
+        layout::with_granules(layout, select(ask.possible, granules, 0))
+    }
 }
