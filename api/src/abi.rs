@@ -9,6 +9,7 @@
 //! | elements: `&[T]`, `&mut T`, … | address low, address high, number of elements |
 //! | `Heap<A>` | address low, address high, number of words low, high, then eight parameters of the allocator |
 //! | scalar `T: Argument` | `T::WORDS` |
+//! | `SharedWords<N>` | none |
 //!
 //! On Vulkan the addresses are unused: each slice and each heap is a storage buffer in descriptor
 //! set 0, bound in the order of the parameters, and the launch report is the last binding.

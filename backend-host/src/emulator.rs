@@ -3,6 +3,7 @@
 use crate::blocks::BlockTable;
 use crate::buffers::{MOST_BYTES, Memory, machine_bytes};
 use crate::job::{Job, Place, Report};
+use crate::shared::Kept;
 use crate::span::Span;
 use crate::{HostConfig, Mode, explore, run};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -189,6 +190,7 @@ impl Emulator {
                     " (explored with WARPHEAP_SEED={seed}, launch {number} of the device: the same \
                      seed replays it)"
                 );
+                job.shared = Kept::all();
                 let job = Arc::new(job);
                 let _alone = enter(&self.explores);
                 let start = Instant::now();

@@ -2,6 +2,7 @@
 
 use crate::HostConfig;
 use crate::blocks::BlockTable;
+use crate::shared::Kept;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -40,6 +41,8 @@ pub(crate) struct Job {
     pub places: Vec<Place>,
     /// Where blocks are checked, if they are.
     pub blocks: Option<Arc<BlockTable>>,
+    /// Memory that blocks share, where it has to stay.
+    pub shared: Kept,
     /// Ends every message: how to see the same again.
     pub replay: String,
     next: AtomicU64,
@@ -71,6 +74,7 @@ impl Job {
             watchdog: config.watchdog,
             places: Vec::new(),
             blocks: None,
+            shared: Kept::default(),
             replay: String::new(),
             next: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
@@ -106,7 +110,10 @@ impl Job {
                 place.argument
             ),
             // No address: a replay is to say the same.
-            None => "a word of the launch report".into(),
+            None => match self.shared.index_of(address) {
+                Some(index) => format!("word {index} of an array that the block shares"),
+                None => "a word of the launch report".into(),
+            },
         }
     }
 

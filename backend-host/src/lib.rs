@@ -22,7 +22,7 @@
 //! | `fiber` | stacks and coroutines |
 //! | `collective` | what collective operations compute |
 //! | `warp`, `simt`, `describe` | the state of a warp and how its lanes meet, what they call, how it is told |
-//! | `workgroup` | a block of lanes, what they do all together |
+//! | `workgroup`, `shared` | a block of lanes, what they do all together; memory that they share |
 //! | `team` | a warp with its fibers |
 //! | `model` | memory that is weaker than the CPU's, and races |
 //! | `run`, `explore`, `schedule` | the two modes, and the scheduler of the latter |
@@ -58,6 +58,7 @@ mod opened;
 mod panics;
 mod run;
 mod schedule;
+mod shared;
 mod simt;
 mod span;
 mod stream;

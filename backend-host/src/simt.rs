@@ -226,6 +226,12 @@ impl Simt for Warp {
         }
     }
 
+    fn block_memory(&self, _info: &LaneInfo, parameter: u32, words: usize) -> *mut u32 {
+        self.block()
+            .shared()
+            .array(parameter, words, &self.job.shared)
+    }
+
     unsafe fn access(&self, info: &LaneInfo, word: *mut u32, access: Access, site: Site) -> u32 {
         let Some(model) = self.model().filter(|_| !panicking()) else {
             // SAFETY: the caller's promise.

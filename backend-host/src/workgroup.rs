@@ -1,6 +1,7 @@
 //! The lanes of a block, as the collective operations of the whole block see them.
 
 use crate::describe::ranges;
+use crate::shared::SharedMemory;
 use std::cell::Cell;
 use std::fmt;
 
@@ -52,6 +53,7 @@ pub(crate) struct Block {
     ended: Cell<u32>,
     /// Operations that are complete.
     rounds: Cell<u64>,
+    shared: SharedMemory,
 }
 
 impl Block {
@@ -65,7 +67,13 @@ impl Block {
             waiting: Cell::new(0),
             ended: Cell::new(0),
             rounds: Cell::new(0),
+            shared: SharedMemory::default(),
         }
+    }
+
+    /// What the lanes share.
+    pub(crate) fn shared(&self) -> &SharedMemory {
+        &self.shared
     }
 
     /// Makes it another block of as many lanes.
@@ -75,6 +83,7 @@ impl Block {
         }
         self.waiting.set(0);
         self.ended.set(0);
+        self.shared.begin();
     }
 
     /// Operations that have been completed.

@@ -20,6 +20,7 @@ use warpheap_api::host::{
 /// Drives one device through Vulkan.
 pub struct VulkanBackend {
     info: DeviceInfo,
+    max_shared_bytes: u32,
     has_streams: bool,
     /// Both are dropped by hand: while the device works on something, they must not be.
     state: Mutex<ManuallyDrop<State>>,
@@ -57,11 +58,13 @@ impl VulkanBackend {
     fn on(gpu: Gpu, config: &VulkanConfig) -> Result<Self, DeviceError> {
         let info = describe(&gpu.limits);
         let has_streams = gpu.limits.features.timeline;
+        let max_shared_bytes = gpu.limits.max_shared_bytes;
         let (mut state, calls) = State::new(Arc::new(gpu), config.staging_bytes)?;
         state.leave(Ok(()))?;
         tracing::debug!(device = %info.name, driver = %info.driver, "opened");
         Ok(VulkanBackend {
             info,
+            max_shared_bytes,
             has_streams,
             state: Mutex::new(ManuallyDrop::new(state)),
             calls: ManuallyDrop::new(calls),
@@ -107,6 +110,10 @@ fn describe(limits: &Limits) -> DeviceInfo {
 impl Backend for VulkanBackend {
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    fn max_shared_bytes(&self) -> u32 {
+        self.max_shared_bytes
     }
 
     fn alloc(&self, bytes: u64) -> Result<BufferId, DeviceError> {

@@ -18,6 +18,8 @@ pub(crate) struct Limits {
     /// Lanes of a subgroup.
     pub(crate) warp_width: u32,
     pub(crate) max_block_dim: u32,
+    /// Bytes that the lanes of a block can share.
+    pub(crate) max_shared_bytes: u32,
     /// Workgroups that one dispatch may have along x and y.
     pub(crate) max_groups: [u32; 2],
     /// What bounds a buffer: bytes, and the name of the limit.
@@ -187,6 +189,7 @@ impl Limits {
             api_version: api,
             warp_width: v11.subgroup_size,
             max_block_dim,
+            max_shared_bytes: limits.max_compute_shared_memory_size,
             max_groups: [
                 limits.max_compute_work_group_count[0],
                 limits.max_compute_work_group_count[1],

@@ -6,6 +6,7 @@
 //! | `kernel::parameter` | what the parameters of a kernel are |
 //! | `kernel::parse` | which functions can be kernels, and their entry points |
 //! | `kernel::device` | the entry points: PTX, SPIR-V, host |
+//! | `kernel::shared` | what the lanes of a block share, in the entry points |
 //! | `kernel::launch` | the typed launch functions of the host |
 //! | `global` | a global heap for each allocator |
 //! | `listed` | a crate's own list of allocators |
@@ -44,6 +45,7 @@ use syn::parse_macro_input;
 /// | `x: &[T]` | all elements, to be read | `&DeviceVec<T>` |
 /// | `x: &[AtomicWord]` | all words, to be changed atomically | `&DeviceVec<u32>` |
 /// | `x: &mut [T]` | all elements; **every lane has the same slice**, and no two may access one element of which one writes | `&DeviceVec<T>` |
+/// | `x: SharedWords<N>` | words that the lanes of its block share | nothing |
 /// | `x: T` | a value | the value; a `SharedArg<T>` for a container that lanes share |
 ///
 /// Elements are anything that is an `Element`: `HeapData`, and except on Vulkan numbers of 8, 16 and 64 bits. Values are

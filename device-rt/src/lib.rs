@@ -12,7 +12,7 @@
 //! | [`container`] | data structures that grow in a heap |
 //!
 //! [`global`] lets kernels use Rust's own collections. Beside them: [`Heap`], through which kernels use any of the allocators; [`thread`], where a
-//! lane is; [`params`], what kernels take that lanes write; [`entry`], what `#[kernel]` expands to; and with the feature `std` the host's side of
+//! lane is; [`params`], what kernels take that lanes write; [`shared`], what the lanes of a block share; [`entry`], what `#[kernel]` expands to; and with the feature `std` the host's side of
 //! the allocators, which lays out heaps and reads their metadata.
 #![cfg_attr(any(target_arch = "nvptx64", target_arch = "spirv"), no_std)]
 #![cfg_attr(target_arch = "spirv", feature(asm_experimental_arch))]
@@ -37,6 +37,7 @@ mod heap;
 #[cfg(feature = "std")]
 pub mod host;
 pub mod params;
+pub mod shared;
 pub mod sync;
 pub mod thread;
 
@@ -62,6 +63,7 @@ pub mod device {
     #[cfg(feature = "allocator-api2")]
     pub use crate::global::AddressedAlloc;
     pub use crate::params::{LaneIndex, PerLane, Scatter};
+    pub use crate::shared::SharedWords;
     pub use crate::{Heap, thread};
     pub use warpheap_api::{
         AllocError, Arena, DeviceAlloc, DevicePtr, Element, Failure, HeapData, HeapStats,

@@ -2,7 +2,7 @@
 
 use super::contents::Contents;
 use super::generation::{Generation, HeapBlock, Home};
-use super::shared::SharedWords;
+use super::shared::ContainerWords;
 use super::{BufferId, RawBuffer};
 use crate::{HeapData, HeapParams, abi};
 use std::sync::Arc;
@@ -53,7 +53,9 @@ pub enum Arg {
     /// A scalar's words.
     Words(Vec<u32>),
     /// The words of a container that lanes share.
-    Shared(SharedWords),
+    Container(ContainerWords),
+    /// So many bytes that the lanes of a block share, for which the host gives nothing.
+    Shared(u32),
 }
 
 impl Arg {
@@ -67,7 +69,7 @@ impl Arg {
                 slice.offset,
                 slice.len as u64 * slice.stride as u64,
             )),
-            Arg::Words(_) | Arg::Shared(_) => None,
+            Arg::Words(_) | Arg::Container(_) | Arg::Shared(_) => None,
         }
     }
 }
@@ -80,7 +82,7 @@ pub type Args = Vec<Arg>;
 ///
 /// # Safety
 /// The argument is the words of a value of `T`, as [`Argument`](crate::Argument) reads them: as [`Arg::Words`] if it is no
-/// container and has none, otherwise as [`Arg::Shared`].
+/// container and has none, otherwise as [`Arg::Container`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed to a kernel for a `{T}`",
     label = "the kernel takes a `{T}`"

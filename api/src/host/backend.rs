@@ -112,6 +112,11 @@ pub trait Backend: Send + Sync + fmt::Debug {
     /// What is known of the device.
     fn info(&self) -> &DeviceInfo;
 
+    /// Most bytes that the lanes of a block can share: on CUDA 48 KiB of a kernel that asks for nothing special.
+    fn max_shared_bytes(&self) -> u32 {
+        48 << 10
+    }
+
     /// Allocates a buffer of `bytes` (at least 1; a multiple of 4) with unspecified contents, at an
     /// address that is a multiple of 64 KiB where buffers have addresses.
     ///

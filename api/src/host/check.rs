@@ -9,11 +9,12 @@ impl Launch<'_> {
     /// Checks what the types of arguments do not tell: memory is of the kernel's device, a kernel has what it changes for itself, and
     /// no heap was made fresh under a vector in it, and containers are of the launch's heap. Asked while the memory is held.
     pub(super) fn check_memory(&self, device: &Device) -> Result<(), DeviceError> {
+        self.check_shared(device)?;
         for (at, arg) in self.args.iter().enumerate() {
             let buffer = match arg {
                 Arg::Heap(heap) => &heap.buffer,
                 Arg::Slice(slice) => &slice.buffer,
-                Arg::Words(_) | Arg::Shared(_) => continue,
+                Arg::Words(_) | Arg::Container(_) | Arg::Shared(_) => continue,
             };
             if !buffer.is_of(device) {
                 return Err(DeviceError::BadLaunch {
@@ -50,6 +51,27 @@ impl Launch<'_> {
             }
         }
         self.check_contents()
+    }
+
+    /// Checks that a block may have so much memory that its lanes share.
+    fn check_shared(&self, device: &Device) -> Result<(), DeviceError> {
+        let bytes = self.args.iter().map(|arg| match arg {
+            Arg::Shared(bytes) => u64::from(*bytes),
+            _ => 0,
+        });
+        let (bytes, most) = (bytes.sum::<u64>(), device.backend().max_shared_bytes());
+        // The library has a word of its own there.
+        if bytes > 0 && bytes + 4 > most.into() {
+            return Err(DeviceError::BadLaunch {
+                kernel: self.entry.to_string(),
+                why: format!(
+                    "the lanes of a block share {bytes} bytes, the device ({}) allows {}: take fewer `SharedWords`",
+                    device.info().name,
+                    most.saturating_sub(4)
+                ),
+            });
+        }
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Of which heap the containers in a launch's arguments are, and who owns them.
 
 use super::generation::Home;
-use super::shared::{Owner, SharedWords};
+use super::shared::{ContainerWords, Owner};
 use super::{Arg, DeviceError, Launch, SliceArg};
 use std::format;
 use std::mem;
@@ -54,19 +54,19 @@ impl Contents {
 
 /// An argument that is a container, or a vector of some.
 enum Holder<'a> {
-    Shared(&'a SharedWords),
+    Shared(&'a ContainerWords),
     Vector(&'a SliceArg, &'a Contents),
 }
 
 impl Holder<'_> {
     fn of(arg: &Arg) -> Option<Holder<'_>> {
         match arg {
-            Arg::Shared(shared) => Some(Holder::Shared(shared)),
+            Arg::Container(shared) => Some(Holder::Shared(shared)),
             Arg::Slice(slice) => {
                 let contents = slice.contents.as_ref()?;
                 Some(Holder::Vector(slice, contents))
             }
-            Arg::Heap(_) | Arg::Words(_) => None,
+            Arg::Heap(_) | Arg::Words(_) | Arg::Shared(_) => None,
         }
     }
 

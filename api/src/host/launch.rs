@@ -146,7 +146,8 @@ impl Launch<'_> {
                     push(&[slice.len]);
                 }
                 Arg::Words(scalar) => push(scalar),
-                Arg::Shared(shared) => push(&shared.words),
+                Arg::Container(container) => push(&container.words),
+                Arg::Shared(_) => {}
             }
         }
         let len = abi::ARG_FIRST + len;
@@ -267,7 +268,9 @@ impl Prepared {
 
     /// Whether there is something to keep until it has ended.
     pub(super) fn has_memory(&self) -> bool {
-        self.args.iter().any(|arg| !matches!(arg, Arg::Words(_)))
+        self.args
+            .iter()
+            .any(|arg| !matches!(arg, Arg::Words(_) | Arg::Shared(_)))
     }
 
     /// Queues the launch on a stream, without waiting for it.

@@ -66,7 +66,7 @@ pub use plan::{Fill, HeapPlan, HeapReader, HostAlloc};
 pub use pool::{HeapCalls, Pool, RawPool};
 pub use reading::Reading;
 pub use scope::{Scope, ScopedStream};
-pub use shared::{SharedArg, SharedWords};
+pub use shared::{ContainerWords, SharedArg};
 pub use stats::{BlockSize, ClassUsage, PoolStats, Usage};
 pub use stream::Stream;
 pub use streams::{Mark, StreamId, Streams, Work};

@@ -27,7 +27,7 @@ pub(super) type Owner = Arc<dyn Any + Send + Sync>;
 
 /// The words of a container that lanes share, among the arguments of a launch.
 #[derive(Clone, Debug)]
-pub struct SharedWords {
+pub struct ContainerWords {
     /// The words.
     pub words: Vec<u32>,
     /// Of which heap it is, and who is kept until the launch has ended.
@@ -77,7 +77,7 @@ unsafe impl<C: HeapData + Copy> IntoArg<C> for SharedArg<C> {
     fn into_arg(self) -> Arg {
         // Does not compile for what no vector may hold.
         const { _ = C::HOLDS_SHARED };
-        Arg::Shared(SharedWords {
+        Arg::Container(ContainerWords {
             words: words_of(core::slice::from_ref(&self.container)),
             known: self.known,
         })

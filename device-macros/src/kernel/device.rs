@@ -3,10 +3,10 @@
 //! The runtime's `__on_…!` macros decide which, because a `cfg` in the expansion would be the user's own:
 //! it would warn of `target_arch = "spirv"`, which their compiler has not heard of.
 
-use super::LAYOUT_VERSION;
 use super::options::Registers;
 use super::parameter::Kind;
 use super::parse::{Entry, Kernel};
+use super::{LAYOUT_VERSION, shared};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
@@ -45,9 +45,11 @@ fn offsets(kernel: &Kernel, rt: &TokenStream) -> TokenStream {
                 quote!(#rt::api::abi::SLICE_WORDS)
             }
             Kind::Scalar(ty) => quote!(<#ty as #rt::api::Argument>::WORDS),
+            Kind::Shared(_) => quote!(0),
         };
         next = quote!(#name + #words);
     }
+    constants.extend(shared::limit(kernel));
     constants.extend(quote! {
         const _: () = assert!(
             #next <= #rt::api::abi::ARG_WORDS,
@@ -67,12 +69,13 @@ fn allocator(kind: &Kind, entry: &Entry) -> TokenStream {
 }
 
 /// Code that makes the arguments from the block in `args` and calls the kernel, on targets whose
-/// memory has addresses.
+/// memory has addresses. `words` is code that finds the words of parameter number so many that a block shares.
 fn addressed_body(
     kernel: &Kernel,
     entry: &Entry,
     rt: &TokenStream,
     offsets: &TokenStream,
+    words: impl Fn(usize, &TokenStream) -> TokenStream,
 ) -> TokenStream {
     let elements = |ty: &TokenStream, at: &Ident| quote!(#rt::arch::elements::<#ty>(args, #at));
     let mut own = Vec::new();
@@ -110,6 +113,10 @@ fn addressed_body(
             Kind::PerLane(ty) => attached(rt, "PerLane", &elements(&quote!(#ty), &at)),
             Kind::Scatter(ty) => attached(rt, "Scatter", &elements(&quote!(#ty), &at)),
             Kind::Scalar(ty) => scalar(rt, ty, &at),
+            Kind::Shared(number) => {
+                let words = words(i, number);
+                shared::attached(rt, number, &words)
+            }
         });
     }
     let call = run(kernel, entry, rt, &own, &arguments);
@@ -228,7 +235,10 @@ fn in_image(entry: &Entry) -> TokenStream {
 fn nvptx(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream) -> TokenStream {
     let function = &entry.function;
     let name = Literal::string(&entry.name);
-    let body = addressed_body(kernel, entry, rt, offsets);
+    let body = addressed_body(kernel, entry, rt, offsets, |i, number| {
+        shared::at_symbol(rt, entry, i, number)
+    });
+    let shared = shared::symbols(kernel, entry, &in_image(entry));
     // PTX has a directive for it, which no Rust attribute makes: the builder puts it where this line of
     // assembly, a comment, stands in the kernel's body.
     let registers = match (&kernel.registers, &entry.allocators[..]) {
@@ -247,6 +257,7 @@ fn nvptx(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
     });
     quote! {
         #rt::__on_cuda! {
+            #shared
             #in_image
             #[doc(hidden)]
             #[allow(non_snake_case, unused_unsafe, clippy::undocumented_unsafe_blocks)]
@@ -262,7 +273,9 @@ fn nvptx(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
 
 fn host(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream) -> TokenStream {
     let function = &entry.function;
-    let body = addressed_body(kernel, entry, rt, offsets);
+    let body = addressed_body(kernel, entry, rt, offsets, |i, number| {
+        shared::of_emulator(rt, i, number)
+    });
     quote! {
         #rt::__on_host! {
             #[allow(non_snake_case, unused_unsafe, clippy::undocumented_unsafe_blocks)]
@@ -278,6 +291,7 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
     let name = Literal::string(&entry.name);
     let mut bindings = Vec::new();
     let mut elements = Vec::new();
+    let mut variables = Vec::new();
     let mut arguments = Vec::new();
     let mut own = Vec::new();
     for (i, parameter) in kernel.parameters.iter().enumerate() {
@@ -320,6 +334,13 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
                 arguments.push(scalar(rt, ty, &at));
                 continue;
             }
+            Kind::Shared(number) => {
+                let name = format_ident!("shared{i}");
+                let words = shared::of_variable(rt, &name, number);
+                arguments.push(shared::attached(rt, number, &words));
+                variables.push(shared::variable(rt, &name, number));
+                continue;
+            }
         };
         // Said here, since what the code generator says of such elements names no line.
         elements.push(quote!(const _: () = #rt::entry::is_element::<#element>();));
@@ -347,6 +368,7 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
                 #[rust_gpu::spirv_v0_10(spec_constant(id = 0, default = 1))] company: u32,
                 #[rust_gpu::spirv_v0_10(push_constant)] args: &#rt::api::abi::ArgBlock,
                 #(#bindings,)*
+                #(#variables,)*
                 #[rust_gpu::spirv_v0_10(storage_buffer, descriptor_set = 0, binding = #last)]
                 report: &mut [u32],
             ) {

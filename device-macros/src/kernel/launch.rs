@@ -71,6 +71,10 @@ impl Signature {
                     others.push(written(ty));
                     arguments.push(quote!(#name.arg_mut()));
                 }
+                Kind::Shared(number) => {
+                    arguments.push(quote!(#host::Arg::Shared(4 * #number as u32)));
+                    continue;
+                }
                 Kind::Scalar(ty) => {
                     others.push(match is_plain(ty) {
                         true => quote!(#name: #ty),

@@ -5,6 +5,7 @@ mod launch;
 mod options;
 mod parameter;
 mod parse;
+mod shared;
 
 pub use options::Options;
 

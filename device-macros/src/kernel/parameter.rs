@@ -1,6 +1,8 @@
 //! What the parameters of a kernel are.
 
-use syn::{Error, FnArg, GenericArgument, Ident, Pat, PathArguments, Result, Type, TypePath};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Error, Expr, FnArg, GenericArgument, Ident, Pat, PathArguments, Result, Type, TypePath};
 
 /// What a parameter is.
 pub enum Kind {
@@ -16,6 +18,8 @@ pub enum Kind {
     PerLane(Box<Type>),
     /// `Scatter<T>`.
     Scatter(Box<Type>),
+    /// `SharedWords<N>`: the number, in braces.
+    Shared(TokenStream),
     /// A value.
     Scalar(Box<Type>),
 }
@@ -76,6 +80,11 @@ fn named(path: &TypePath, types: &[Ident]) -> Kind {
     let Some(last) = path.path.segments.last() else {
         return scalar();
     };
+    if last.ident == "SharedWords"
+        && let Some(number) = number(&last.arguments)
+    {
+        return Kind::Shared(number);
+    }
     let Some(argument) = only_type(&last.arguments) else {
         return scalar();
     };
@@ -88,6 +97,19 @@ fn named(path: &TypePath, types: &[Ident]) -> Kind {
         "PerLane" => Kind::PerLane(argument),
         "Scatter" => Kind::Scatter(argument),
         _ => scalar(),
+    }
+}
+
+/// The last generic argument, where a number is expected: a constant's name looks like a type.
+fn number(arguments: &PathArguments) -> Option<TokenStream> {
+    let PathArguments::AngleBracketed(arguments) = arguments else {
+        return None;
+    };
+    match arguments.args.last()? {
+        GenericArgument::Const(block @ Expr::Block(_)) => Some(quote!(#block)),
+        GenericArgument::Const(number) => Some(quote!({ #number })),
+        GenericArgument::Type(name) => Some(quote!({ #name })),
+        _ => None,
     }
 }
 

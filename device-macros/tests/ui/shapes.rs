@@ -58,6 +58,18 @@ pub fn shared(heap: Heap<WarpHeap>, map: HeapHashMap<u32, u32>, at: DevicePtr<u3
     let _ = (heap, map, at, pair);
 }
 
+/// Words that a block shares.
+const ROOM: usize = 40;
+
+/// Shared words, by a number, a constant and a computed number.
+#[kernel]
+pub fn shares(few: SharedWords<4>, more: SharedWords<'_, ROOM>, most: SharedWords<{ 2 * ROOM }>, mut out: PerLane<u32>) {
+    few.store(0, more.fetch_add(1, 2));
+    if let Some(i) = out.lane_index() {
+        out[i] = most.load(few.len());
+    }
+}
+
 /// Several heaps.
 ///
 /// # Safety
@@ -83,6 +95,7 @@ pub fn launches(
     kernels.own(pool, config, lists, sums)?;
     let [values, out, all] = words;
     kernels.per_lane(config, values, out, all, true, 1 << 40)?;
+    kernels.shares(config, out)?;
     kernels.one(pool, config, at, 3, -1, 0.5)?;
     kernels.shared(pool, config, map, DevicePtr::NULL, [1.0, 2.0])?;
     kernels.shared(pool, config, maps.shared(0)?, DevicePtr::<f32>::NULL.cast(), Default::default())?;

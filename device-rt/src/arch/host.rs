@@ -4,9 +4,11 @@
 //! one, the calling thread is the only lane of a warp of width one.
 
 pub mod memory;
+mod shared;
 pub mod simt;
 mod words;
 
+pub use shared::BlockWords;
 pub use words::{AtomicWord, Words};
 
 use core::panic::Location;

@@ -49,9 +49,9 @@ use target::global;
 #[cfg(target_arch = "spirv")]
 pub use spirv::{UVec3, bounded, enters};
 pub use target::{
-    AtomicWord, HAS_DEVICE_HEAP, Words, acquire, block_barrier, block_broadcast, block_dim,
-    block_index, device_free, device_heap, device_heap_base, device_malloc, grid_dim, lane,
-    nanoseconds, processor, release, thread_index, ticks, warp_width,
+    AtomicWord, BlockWords, HAS_DEVICE_HEAP, Words, acquire, block_barrier, block_broadcast,
+    block_dim, block_index, device_free, device_heap, device_heap_base, device_malloc, grid_dim,
+    lane, nanoseconds, processor, release, thread_index, ticks, warp_width,
 };
 
 #[cfg(target_arch = "nvptx64")]

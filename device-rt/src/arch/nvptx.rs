@@ -9,10 +9,12 @@
 mod module;
 #[cfg(feature = "raw")]
 mod own_lane;
+mod shared;
 mod words;
 
 #[cfg(warpheap_alloc)]
 pub use module::{end_lane, global_heap, panic_report};
+pub use shared::BlockWords;
 pub use words::{AtomicWord, Words};
 
 use core::arch::{asm, global_asm};

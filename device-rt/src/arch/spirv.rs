@@ -5,6 +5,7 @@
 //! ([`enters`]) from which everything else reads.
 
 mod place;
+mod shared;
 mod subgroup;
 mod words;
 
@@ -12,6 +13,7 @@ pub use place::{
     UVec3, block_dim, block_index, bounded, enters, grid_dim, lane, processor, thread_index,
     warp_width,
 };
+pub use shared::BlockWords;
 pub use subgroup::{MASKS_COST, active, ballot, match_any, shuffle, warp_barrier};
 pub use words::{AtomicWord, Words};
 

@@ -95,6 +95,9 @@ impl Simt for Meeting {
             _ => {}
         }
     }
+    fn block_memory(&self, _: &LaneInfo, _: u32, _: usize) -> *mut u32 {
+        core::ptr::null_mut()
+    }
     fn outside(&self, _: &LaneInfo, _: usize, word: usize, _: usize) -> ! {
         panic!("word {word} is outside")
     }

@@ -47,6 +47,9 @@ pub trait Simt {
     /// A point where other lanes may run: before every atomic operation and fence, if the lane's
     /// slot asks for it.
     fn schedule(&self, lane: &LaneInfo);
+    /// The words of an array that the lanes of the block share while it runs, that of the kernel's parameter with this number:
+    /// the same address for all lanes of the block. They hold anything when the block begins.
+    fn block_memory(&self, lane: &LaneInfo, parameter: u32, words: usize) -> *mut u32;
     /// An access to an aligned word in memory: what is read, or was there before. Only called on threads that
     /// [model memory](LaneSlot::model_memory); then the emulator makes the access.
     ///

@@ -217,7 +217,7 @@ pub struct AtomicWord(u32);
 
 impl AtomicWord {
     #[inline(always)]
-    fn pointer(&self) -> *mut u32 {
+    pub(super) fn pointer(&self) -> *mut u32 {
         &self.0 as *const u32 as *mut u32
     }
     /// Atomic load, relaxed.
