@@ -28,6 +28,13 @@ pub unsafe trait HeapData: Sized + 'static {
     /// owner is the host: the host then keeps it for as long. It is enough that this is true where it has to be.
     const HOLDS_SHARED: bool = Self::OF_HEAP;
 
+    /// The word at `index` of a value that stands for nothing: null for handles, an empty one for containers, zero for numbers. It is
+    /// what `DeviceVec::zeroed` fills memory with.
+    fn zero_word(index: u32) -> u32 {
+        let _ = index;
+        0
+    }
+
     /// Reads a value from `memory`, beginning at index `word`.
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self;
 
@@ -81,6 +88,9 @@ word_data! {
 // SAFETY: one word, transparent over u32.
 unsafe impl<T: 'static> HeapData for DevicePtr<T> {
     const WORDS: u32 = 1;
+    fn zero_word(_: u32) -> u32 {
+        DevicePtr::NULL_GRANULE
+    }
     #[inline(always)]
     #[track_caller]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
@@ -104,6 +114,9 @@ unsafe impl<T: 'static> HeapData for DevicePtr<T> {
 // SAFETY: two words in a repr(C) struct, transparent.
 unsafe impl<T: 'static> HeapData for DevicePtr<[T]> {
     const WORDS: u32 = 2;
+    fn zero_word(index: u32) -> u32 {
+        select(index == 0, DevicePtr::NULL_GRANULE, 0)
+    }
     #[inline(always)]
     #[track_caller]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
@@ -131,6 +144,9 @@ unsafe impl<T: HeapData + Copy, const N: usize> HeapData for [T; N] {
     const WORDS: u32 = T::WORDS * N as u32;
     const OF_HEAP: bool = T::OF_HEAP;
     const HOLDS_SHARED: bool = T::HOLDS_SHARED;
+    fn zero_word(index: u32) -> u32 {
+        T::zero_word(index % T::WORDS.max(1))
+    }
     #[inline(always)]
     #[track_caller]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {

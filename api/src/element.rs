@@ -23,6 +23,12 @@ pub unsafe trait Element: Sized + 'static {
 
     /// Whether values are containers that lanes share, or may hold some: [`HeapData::HOLDS_SHARED`].
     const HOLDS_SHARED: bool = false;
+
+    /// The word at `index` of an element that stands for nothing: [`HeapData::zero_word`].
+    fn zero_word(index: u32) -> u32 {
+        let _ = index;
+        0
+    }
 }
 
 // SAFETY: what `HeapData` promises.
@@ -32,6 +38,9 @@ unsafe impl<T: HeapData> Element for T {
         T::OF_HEAP
     };
     const HOLDS_SHARED: bool = T::HOLDS_SHARED;
+    fn zero_word(index: u32) -> u32 {
+        T::zero_word(index)
+    }
 }
 
 /// Numbers that are not of 32 bits.

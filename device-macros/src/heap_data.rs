@@ -61,6 +61,14 @@ pub fn expand(input: DeriveInput) -> Result<TokenStream> {
             };
             const OF_HEAP: bool = false #(| <#types as #api::HeapData>::OF_HEAP)*;
             const HOLDS_SHARED: bool = false #(| <#types as #api::HeapData>::HOLDS_SHARED)*;
+            fn zero_word(index: u32) -> u32 {
+                // That of the field in which the word lies.
+                let index = index as usize;
+                #(if index >= #offsets && index < #offsets + <#types as #api::HeapData>::WORDS as usize {
+                    return <#types as #api::HeapData>::zero_word((index - #offsets) as u32);
+                })*
+                0
+            }
             #[inline(always)]
             fn get<M: #api::HeapMemory>(memory: M, word: usize) -> Self {
                 #(let #values = <#types as #api::HeapData>::get(memory, word + #offsets);)*

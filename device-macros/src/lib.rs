@@ -45,6 +45,7 @@ use syn::parse_macro_input;
 /// | `x: &[T]` | all elements, to be read | `&DeviceVec<T>` |
 /// | `x: &[AtomicWord]` | all words, to be changed atomically | `&DeviceVec<u32>` |
 /// | `x: &mut [T]` | all elements; **every lane has the same slice**, and no two may access one element of which one writes | `&DeviceVec<T>` |
+/// | `x: &T` | one value, the same for all lanes, of any size | `&DeviceBox<T>` |
 /// | `x: SharedWords<N>` | words that the lanes of its block share | nothing |
 /// | `x: T` | a value | the value; a `SharedArg<T>` for a container that lanes share |
 ///

@@ -82,6 +82,27 @@ pub(super) fn word_of<T: Element>(element: &T) -> Option<u32> {
     Some(u32::from_ne_bytes(word))
 }
 
+/// What memory of `len` elements that stand for nothing consists of.
+pub(super) enum Zeros {
+    /// The same word everywhere.
+    Of(u32),
+    /// These bytes.
+    Bytes(Vec<u8>),
+}
+
+impl Zeros {
+    pub(super) fn of<T: Element>(len: usize) -> Zeros {
+        let each = size_of::<T>() / 4;
+        let first = T::zero_word(0);
+        let words = (0..each).map(|i| T::zero_word(i as u32));
+        if words.clone().all(|word| word == first) {
+            return Zeros::Of(first);
+        }
+        let bytes: Vec<u8> = words.flat_map(u32::to_ne_bytes).collect();
+        Zeros::Bytes(bytes.repeat(len))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +124,22 @@ mod tests {
         assert_eq!(read(0).unwrap(), []);
         assert_eq!(read(3).unwrap(), [0x707; 3]);
         assert_eq!(filled_by::<[u32; 0]>(5, |_| Ok(())).unwrap(), vec![[]; 5]);
+    }
+
+    #[test]
+    fn handles_of_nothing_are_null() {
+        use crate::DevicePtr;
+        let word = |zeros| match zeros {
+            Zeros::Of(word) => Some(word),
+            Zeros::Bytes(_) => None,
+        };
+        assert_eq!(word(Zeros::of::<[u32; 3]>(4)), Some(0));
+        assert_eq!(word(Zeros::of::<u8>(4)), Some(0));
+        assert_eq!(word(Zeros::of::<[DevicePtr<u8>; 2]>(4)), Some(u32::MAX));
+        let Zeros::Bytes(bytes) = Zeros::of::<DevicePtr<[u32]>>(2) else {
+            panic!("a length of no words");
+        };
+        assert_eq!(bytes, [[255; 4], [0; 4], [255; 4], [0; 4]].concat());
     }
 
     #[test]

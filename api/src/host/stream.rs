@@ -1,6 +1,6 @@
 //! Work that the host does not wait for.
 
-use super::bytes::{bytes_of, whole_words};
+use super::bytes::{Zeros, bytes_of, whole_words};
 use super::order::{Access, Demand, Demands};
 use super::queue::{Kept, Queue, check, streams};
 use super::vec::assert_plain;
@@ -116,17 +116,26 @@ impl Stream {
         self.queue.copy(&[demand], work, vec![to.arg()])
     }
 
-    /// Sets all elements of a vector to zero bytes.
+    /// Sets all elements of a vector to what stands for nothing, as [`DeviceVec::fill_zero`] does.
     ///
     /// # Errors
     /// Errors of the device.
     pub fn fill_zero<T: Element>(&self, vec: &mut DeviceVec<T>) -> Result<(), DeviceError> {
         let demand = vec.demand(Access::Overwrite);
-        let work = Work::Fill {
-            buffer: demand.buffer,
-            offset: demand.begin,
-            words: demand.bytes() / 4,
-            value: 0,
+        let (buffer, offset) = (demand.buffer, demand.begin);
+        let zeros = Zeros::of::<T>(vec.len());
+        let work = match &zeros {
+            Zeros::Of(value) => Work::Fill {
+                buffer,
+                offset,
+                words: demand.bytes() / 4,
+                value: *value,
+            },
+            Zeros::Bytes(data) => Work::Write {
+                buffer,
+                offset,
+                data,
+            },
         };
         self.queue.clear(demand, work, vec.arg(), vec.contents())
     }

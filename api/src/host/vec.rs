@@ -1,6 +1,6 @@
 //! Typed device memory.
 
-use super::bytes::{byte_len, bytes_of, filled_by, padded};
+use super::bytes::{Zeros, byte_len, bytes_of, filled_by, padded};
 use super::contents::{Contents, Known};
 use super::generation::HeapBlock;
 use super::order::{Access, Demand};
@@ -49,7 +49,7 @@ impl<T: Element> DeviceVec<T> {
         Self::zeroed(device, 0)
     }
 
-    /// `len` elements of zero bytes.
+    /// `len` elements that stand for nothing: zeros, empty containers, null handles.
     ///
     /// # Errors
     /// [`DeviceError::TooLarge`] and [`DeviceError::OutOfMemory`].
@@ -109,16 +109,25 @@ impl<T: Element> DeviceVec<T> {
         self.len == 0
     }
 
-    /// Sets all elements to zero bytes.
+    /// Sets all elements to what stands for nothing: zero, an empty container, a null handle.
     ///
     /// # Errors
     /// Errors of the device.
     pub fn fill_zero(&self) -> Result<(), DeviceError> {
         let words = padded(byte_len::<T>(self.len)) / 4;
+        let zeros = Zeros::of::<T>(self.len());
+        let word = match zeros {
+            Zeros::Of(word) => word,
+            Zeros::Bytes(_) => 0,
+        };
         self.buffer()
-            .fill_in(self.block(), self.offset(), words, 0, || {
+            .fill_in(self.block(), self.offset(), words, word, || {
                 self.contents.take()
             })?;
+        if let Zeros::Bytes(bytes) = zeros {
+            self.buffer()
+                .write_in(self.block(), self.offset(), &bytes)?;
+        }
         Ok(())
     }
 

@@ -41,7 +41,11 @@ fn offsets(kernel: &Kernel, rt: &TokenStream) -> TokenStream {
         constants.extend(quote!(const #name: usize = #next;));
         let words = match &parameter.kind {
             Kind::Heap(_) | Kind::HeapOf(_) => quote!(#rt::api::abi::HEAP_WORDS),
-            Kind::Slice { .. } | Kind::Own(_) | Kind::PerLane(_) | Kind::Scatter(_) => {
+            Kind::Slice { .. }
+            | Kind::One(_)
+            | Kind::Own(_)
+            | Kind::PerLane(_)
+            | Kind::Scatter(_) => {
                 quote!(#rt::api::abi::SLICE_WORDS)
             }
             Kind::Scalar(ty) => quote!(<#ty as #rt::api::Argument>::WORDS),
@@ -53,7 +57,7 @@ fn offsets(kernel: &Kernel, rt: &TokenStream) -> TokenStream {
     constants.extend(quote! {
         const _: () = assert!(
             #next <= #rt::api::abi::ARG_WORDS,
-            "the kernel's arguments take more than 32 words: put scalars into a slice",
+            "the kernel's arguments take more than 32 words: make values fields of a struct, and take it as `x: &T`",
         );
     });
     constants
@@ -103,6 +107,10 @@ fn addressed_body(
             } => {
                 // SAFETY: the same.
                 quote!(unsafe { #rt::arch::slice_mut::<#element>(args, #at) })
+            }
+            Kind::One(ty) => {
+                // SAFETY: the same.
+                quote!(unsafe { &#rt::arch::slice::<#ty>(args, #at)[0] })
             }
             Kind::Own(ty) => {
                 let one = Own::new(i, elements(&quote!(#ty), &at));
@@ -314,6 +322,11 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
             Kind::Slice { element, .. } => {
                 arguments.push(bounded(element));
                 quote!(#element)
+            }
+            Kind::One(ty) => {
+                let value = bounded(ty);
+                arguments.push(quote!(&#value[0]));
+                quote!(#ty)
             }
             Kind::Own(ty) => {
                 let one = Own::new(i, bounded(ty));

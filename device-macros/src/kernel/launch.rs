@@ -67,6 +67,10 @@ impl Signature {
                         true => quote!(#name.arg_mut()),
                     });
                 }
+                Kind::One(ty) => {
+                    others.push(quote!(#name: &#host::DeviceBox<#ty>));
+                    arguments.push(quote!(#name.arg()));
+                }
                 Kind::Own(ty) | Kind::PerLane(ty) | Kind::Scatter(ty) => {
                     others.push(written(ty));
                     arguments.push(quote!(#name.arg_mut()));

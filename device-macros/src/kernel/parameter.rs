@@ -12,6 +12,8 @@ pub enum Kind {
     HeapOf(Box<Type>),
     /// `&[T]`, `&mut [T]`.
     Slice { element: Box<Type>, mutable: bool },
+    /// `&T`: one value for all lanes.
+    One(Box<Type>),
     /// `&mut T`: the lane's own element.
     Own(Box<Type>),
     /// `PerLane<T>`.
@@ -56,13 +58,7 @@ impl Parameter {
                     mutable: reference.mutability.is_some(),
                 },
                 element if reference.mutability.is_some() => Kind::Own(Box::new(element.clone())),
-                other => {
-                    return Err(Error::new_spanned(
-                        other,
-                        "a kernel takes device memory as a slice, `&[T]` or `&mut [T]`, as the lane's own element, \
-                         `&mut T`, or as `PerLane<T>` or `Scatter<T>`",
-                    ));
-                }
+                value => Kind::One(Box::new(value.clone())),
             },
             Type::Path(path) => named(path, types),
             ty => Kind::Scalar(Box::new(ty.clone())),

@@ -1,7 +1,7 @@
 // What kernels can take, each with its launch.
 #![deny(unexpected_cfgs)]
 
-use warpheap_rt::api::host::{DeviceError, DeviceVec, LaunchConfig, Pool, SharedArg};
+use warpheap_rt::api::host::{DeviceBox, DeviceError, DeviceVec, LaunchConfig, Pool, SharedArg};
 use warpheap_rt::device::*;
 
 /// Stands for what `device_module!` makes in a crate with a build script.
@@ -58,6 +58,17 @@ pub fn shared(heap: Heap<WarpHeap>, map: HeapHashMap<u32, u32>, at: DevicePtr<u3
     let _ = (heap, map, at, pair);
 }
 
+/// More words than arguments have.
+#[derive(Clone, Copy, HeapData)]
+#[repr(C)]
+pub struct Many([u32; 99]);
+
+/// One value for all lanes.
+#[kernel]
+pub fn one_for_all(many: &Many, out: &mut u32) {
+    *out = many.0[7];
+}
+
 /// Words that a block shares.
 const ROOM: usize = 40;
 
@@ -90,12 +101,14 @@ pub fn launches(
     at: &mut DeviceVec<DevicePtr<u32>>,
     maps: &DeviceVec<HeapHashMap<u32, u32>>,
     map: SharedArg<HeapHashMap<u32, u32>>,
+    many: &DeviceBox<Many>,
 ) -> Result<(), DeviceError> {
     let config = LaunchConfig::for_num_elems(4);
     kernels.own(pool, config, lists, sums)?;
     let [values, out, all] = words;
     kernels.per_lane(config, values, out, all, true, 1 << 40)?;
     kernels.shares(config, out)?;
+    kernels.one_for_all(config, many, out)?;
     kernels.one(pool, config, at, 3, -1, 0.5)?;
     kernels.shared(pool, config, map, DevicePtr::NULL, [1.0, 2.0])?;
     kernels.shared(pool, config, maps.shared(0)?, DevicePtr::<f32>::NULL.cast(), Default::default())?;

@@ -1,10 +1,10 @@
 //! What kernels can take, and what they return, on every device.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use warpheap_api::host::{Cause, DeviceError, DeviceVec, LaunchConfig, Pool};
+use warpheap_api::host::{Cause, DeviceBox, DeviceError, DeviceVec, LaunchConfig, Pool};
 use warpheap_api::{AllocError, HeapData};
 use warpheap_container_tests::{Site, assert_empty};
-use warpheap_parameter_kernels::{Allocator, Kernels, Nested, Trouble, load};
+use warpheap_parameter_kernels::{Allocator, Kernels, Nested, Trouble, Weights, load};
 use warpheap_rt::alloc::{Bump, RandomWalkMalloc};
 use warpheap_rt::container::HeapVec;
 use warpheap_rt::host::container::{free_vectors, read_vectors};
@@ -351,6 +351,24 @@ fn scalars(site: &Site) {
     assert_eq!(out.to_vec().unwrap(), expected);
 }
 
+/// One value for all lanes, which has more words than all arguments together.
+fn one_for_all(site: &Site) {
+    let world = World::new(site);
+    let mut weights = Weights {
+        factors: std::array::from_fn(|i| 7 * i as u32 + 1),
+        sum: 9,
+    };
+    for sum in [9, 1000] {
+        weights.sum = sum;
+        let one = DeviceBox::new(&site.device, weights).expect("the weights");
+        let mut out = world.zeroed::<u32>(100);
+        let weighed = world.kernels.weigh(config(100), &one, &mut out);
+        weighed.expect("weigh");
+        let expected = (0..100).map(|i| i * (7 * (i % 40) + 1) + sum);
+        assert!(out.to_vec().expect("weights").into_iter().eq(expected));
+    }
+}
+
 fn all(site: &Site) {
     own_elements(site);
     failures(site);
@@ -361,6 +379,7 @@ fn all(site: &Site) {
     boxes(site);
     together(site);
     scalars(site);
+    one_for_all(site);
 }
 
 #[test]

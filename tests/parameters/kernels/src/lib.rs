@@ -116,6 +116,23 @@ pub fn doubled(mut values: PerLane<u32>, mut sums: PerLane<u32>) {
     }
 }
 
+/// More words than there is room for among the arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, HeapData)]
+#[repr(C)]
+pub struct Weights {
+    /// A factor for each rest of a lane's number.
+    pub factors: [u32; 40],
+    /// What is added.
+    pub sum: u32,
+}
+
+/// Each lane weighs its number.
+#[kernel]
+pub fn weigh(weights: &Weights, weight: &mut u32) {
+    let i = thread::index();
+    *weight = i * weights.factors[(i % 40) as usize] + weights.sum;
+}
+
 /// Lane `i` moves element `i` of `from` to the place that `places` says.
 ///
 /// # Safety
