@@ -7,7 +7,9 @@ use warpheap_api::host::Work;
 
 #[test]
 fn writes_reads_fills_and_copies_touch_their_range_alone() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let stream = Stream::open(&device);
     let (a, b) = (device.alloc(64).unwrap(), device.alloc(64).unwrap());
     stream.fill(&a, 0, 16, 1);
@@ -37,7 +39,9 @@ fn writes_reads_fills_and_copies_touch_their_range_alone() {
 
 #[test]
 fn large_copies_go_through_in_parts() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let stream = Stream::open(&device);
     const BYTES: u64 = 150 << 20;
     let buffer = device.alloc(BYTES).unwrap();
@@ -58,7 +62,9 @@ fn large_copies_go_through_in_parts() {
 
 #[test]
 fn many_small_copies_keep_their_data_apart() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let module = device.load(&IMAGE).unwrap();
     let stream = Stream::open(&device);
     let buffer = device.alloc(40_000).unwrap();
@@ -82,7 +88,9 @@ fn many_small_copies_keep_their_data_apart() {
 
 #[test]
 fn a_read_is_taken_once_and_when_it_has_ended() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let module = device.load(&IMAGE).unwrap();
     let stream = Stream::open(&device);
     let buffer = device.alloc(16).unwrap();
@@ -110,7 +118,9 @@ fn a_read_is_taken_once_and_when_it_has_ended() {
 
 #[test]
 fn memory_that_is_given_back_while_streams_work_is_there_again() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let module = device.load(&IMAGE).unwrap();
     let stream = Stream::open(&device);
     let bytes = device.info().memory_bytes / 4 * 3;

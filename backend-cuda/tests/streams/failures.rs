@@ -36,7 +36,9 @@ const PANICS: KernelImage = KernelImage {
 
 #[test]
 fn a_failure_is_told_once_after_the_wait() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let module = device.load(&IMAGE).unwrap();
     let stream = Stream::open(&device);
     let other = Stream::open(&device);
@@ -63,7 +65,9 @@ fn a_failure_is_told_once_after_the_wait() {
 
 #[test]
 fn long_chains_run_whole_and_every_failure_is_found() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let module = device.load(&IMAGE).unwrap();
     let count = DeviceVec::<u32>::zeroed(&device, 1).unwrap();
     let (one, fails) = (increment(&module, &count), report(&module, 2));
@@ -91,7 +95,9 @@ fn long_chains_run_whole_and_every_failure_is_found() {
 
 #[test]
 fn a_failure_is_found_wherever_a_wait_ends() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let module = device.load(&IMAGE).unwrap();
     let (none, fails) = (empty(&module), report(&module, 1));
     let stream = Stream::open(&device);
@@ -118,7 +124,9 @@ fn a_failure_is_found_wherever_a_wait_ends() {
 
 #[test]
 fn a_batch_is_one_piece_of_work_however_long() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let module = device.load(&IMAGE).unwrap();
     let count = DeviceVec::<u32>::zeroed(&device, 1).unwrap();
     let one = increment(&module, &count);
@@ -135,7 +143,9 @@ fn a_batch_is_one_piece_of_work_however_long() {
 
 #[test]
 fn panics_are_told_once() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let module = device.load(&PANICS).unwrap();
     let kernel = |entry, lanes| launch(&module, entry, 1, lanes, Vec::new());
     let lanes = |failure: Option<DeviceError>| match failure {
@@ -169,7 +179,9 @@ fn panics_are_told_once() {
 
 #[test]
 fn panics_of_a_stream_are_not_those_of_a_run_of_another_thread() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let module = device.load(&PANICS).unwrap();
     let [panics, calm] =
         ["panic_l1", "calm_l1"].map(|entry| launch(&module, entry, 1, 1, Vec::new()));

@@ -1,4 +1,5 @@
-//! Streams on a GPU: order, what comes back, and what is refused.
+//! Streams on a GPU: order, what comes back, and what is refused. One test at a time: some look at the device while it is busy, and
+//! the driver keeps calls waiting while other threads load modules.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -8,13 +9,22 @@ mod order;
 mod refused;
 
 use common::launch;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use warpheap_api::host::{BufferId, Device, DeviceVec, Module, Prepared};
 use warpheap_cuda::CudaConfig;
 
 const MS: Duration = Duration::from_millis(1);
 
-fn open() -> Option<Device> {
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn open() -> Option<(MutexGuard<'static, ()>, Device)> {
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    Some((alone, another()?))
+}
+
+/// The same device once more, for a test that has the first.
+fn another() -> Option<Device> {
     common::open(&CudaConfig::default())
 }
 

@@ -36,7 +36,9 @@ const HEAPS: KernelImage = KernelImage {
 
 #[test]
 fn a_stream_runs_its_work_in_order() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let module = device.load(&IMAGE).unwrap();
     let count = DeviceVec::<u32>::zeroed(&device, 1).unwrap();
     let copies = device.alloc(400).unwrap();
@@ -57,7 +59,9 @@ fn a_stream_runs_its_work_in_order() {
 
 #[test]
 fn numbers_count_from_1_and_are_reached_some_time() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let module = device.load(&IMAGE).unwrap();
     let stream = Stream::open(&device);
     stream.wait(Mark {
@@ -85,7 +89,9 @@ fn numbers_count_from_1_and_are_reached_some_time() {
 
 #[test]
 fn marks_order_streams() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let module = device.load(&IMAGE).unwrap();
     let count = DeviceVec::<u32>::zeroed(&device, 1).unwrap();
     let (one, nap) = (increment(&module, &count), sleep(&module, 3));
@@ -104,7 +110,9 @@ fn marks_order_streams() {
 
 #[test]
 fn threads_use_streams_at_the_same_time() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let module = device.load(&IMAGE).unwrap();
     let shared = Stream::open(&device);
     let total = DeviceVec::<u32>::zeroed(&device, 1).unwrap();
@@ -134,7 +142,9 @@ fn threads_use_streams_at_the_same_time() {
 
 #[test]
 fn heaps_are_bound_between_launches() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let (module, sleeps) = (device.load(&HEAPS).unwrap(), device.load(&IMAGE).unwrap());
     let backend = device.backend();
     let stream = Stream::open(&device);

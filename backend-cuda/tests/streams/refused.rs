@@ -2,13 +2,15 @@
 
 use crate::common::streams::Stream;
 use crate::common::{IMAGE, launch};
-use crate::{MS, empty, increment, open, report};
+use crate::{MS, another, empty, increment, open, report};
 use warpheap_api::host::{DeviceError, DeviceVec, Mark, StreamId, Work};
 
 #[test]
 fn a_batch_with_a_bad_launch_queues_nothing() {
-    let Some(device) = open() else { return };
-    let Some(other) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
+    let Some(other) = another() else { return };
     let module = device.load(&IMAGE).unwrap();
     let stream = Stream::open(&device);
     let count = DeviceVec::<u32>::zeroed(&device, 1).unwrap();
@@ -42,8 +44,10 @@ fn a_batch_with_a_bad_launch_queues_nothing() {
 
 #[test]
 fn ranges_outside_their_buffer_and_foreign_streams_are_refused() {
-    let Some(device) = open() else { return };
-    let Some(other) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
+    let Some(other) = another() else { return };
     let stream = Stream::open(&device);
     let (buffer, foreign) = (device.alloc(16).unwrap(), other.alloc(16).unwrap());
     let (here, there) = (buffer.id(), foreign.id());
@@ -97,7 +101,9 @@ fn ranges_outside_their_buffer_and_foreign_streams_are_refused() {
 
 #[test]
 fn a_stream_that_is_gone_has_reached_everything_and_its_place_is_used_again() {
-    let Some(device) = open() else { return };
+    let Some((_alone, device)) = open() else {
+        return;
+    };
     let module = device.load(&IMAGE).unwrap();
     let streams = device.backend().streams().unwrap();
     let mut ids = Vec::<StreamId>::new();
