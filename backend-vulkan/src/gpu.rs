@@ -10,7 +10,7 @@ use crate::line::Line;
 use crate::reconverge::Reconvergence;
 use crate::select::Candidate;
 use ash::vk;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use warpheap_api::host::DeviceError;
 
@@ -112,10 +112,18 @@ impl Gpu {
 
 impl Drop for Gpu {
     fn drop(&mut self) {
+        let _alone = alone();
         // SAFETY: what was made from the device holds it alive through an `Arc`, so nothing is
         // left and nothing runs on it; destroyed once, before its instance.
         unsafe { self.device.destroy_device(None) }
     }
+}
+
+/// Devices are made and destroyed one at a time: where threads of a process do so at once, NVIDIA's driver (580) may never come back
+/// from one of these calls, and keeps all others waiting in the kernel.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How many queues are asked for.
@@ -175,6 +183,7 @@ fn make_device(
     if limits.tells_resources {
         info = info.push_next(&mut tells);
     }
+    let _alone = alone();
     // SAFETY: the handle came from this instance; every pointer in `info` outlives the call; each
     // feature and extension was reported by the device.
     unsafe { instance.raw.create_device(physical, &info, None) }

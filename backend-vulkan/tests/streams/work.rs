@@ -1,6 +1,8 @@
 //! Shorter words for what the tests do with streams.
 
 use crate::common::device;
+use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use warpheap_api::host::{
     BufferId, Device, DeviceError, DeviceVec, LaunchConfig, Mark, Prepared, RawBuffer, StreamId,
     Streams, Work,
@@ -9,7 +11,19 @@ use warpheap_kernels::{Kernels, load};
 
 pub const MIB: u64 = 1 << 20;
 
+/// From here to its end the calling test is the only one: some count what other threads do while the device is busy.
+pub fn alone() {
+    static ALONE: Mutex<()> = Mutex::new(());
+    thread_local! {
+        static HELD: RefCell<Option<MutexGuard<'static, ()>>> = const { RefCell::new(None) };
+    }
+    HELD.with_borrow_mut(|held| {
+        held.get_or_insert_with(|| ALONE.lock().unwrap_or_else(PoisonError::into_inner));
+    });
+}
+
 pub fn setting() -> Option<(Device, Kernels)> {
+    alone();
     let device = device()?;
     let kernels = load(&device).unwrap();
     Some((device, kernels))
