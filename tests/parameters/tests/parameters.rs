@@ -2,11 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use warpheap_api::host::{Cause, DeviceBox, DeviceError, DeviceVec, LaunchConfig, Pool};
-use warpheap_api::{AllocError, HeapData};
+use warpheap_api::{AllocError, DevicePtr};
 use warpheap_container_tests::{Site, assert_empty};
 use warpheap_parameter_kernels::{Allocator, Kernels, Nested, Trouble, Weights, load};
 use warpheap_rt::alloc::{Bump, RandomWalkMalloc};
 use warpheap_rt::container::HeapVec;
+use warpheap_rt::device::HeapData;
 use warpheap_rt::host::container::{free_vectors, read_vectors};
 
 const BLOCK: u32 = 40;
@@ -369,6 +370,38 @@ fn one_for_all(site: &Site) {
     }
 }
 
+/// What stands for nothing has null handles, wherever in an element they are.
+fn handles_of_nothing(site: &Site) {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, HeapData)]
+    #[repr(C)]
+    struct Link {
+        count: u32,
+        next: [DevicePtr<u32>; 2],
+        rest: DevicePtr<[u32]>,
+    }
+    let nothing = Link {
+        count: 0,
+        next: [DevicePtr::NULL; 2],
+        rest: DevicePtr::NULL.with_len(0),
+    };
+    let full = Link {
+        count: 7,
+        next: [DevicePtr::from_granule(0); 2],
+        rest: DevicePtr::from_granule(3).with_len(9),
+    };
+    let device = &site.device;
+    let made = DeviceVec::<Link>::zeroed(device, 3).expect("a vector");
+    assert_eq!(made.to_vec().expect("links"), [nothing; 3]);
+    let mut links = DeviceVec::from_slice(device, &[full; 5]).expect("a vector");
+    links.fill_zero().expect("nothing");
+    assert_eq!(links.to_vec().expect("links"), [nothing; 5]);
+    links.copy_from(&[full; 5]).expect("links");
+    let stream = device.stream().expect("a stream");
+    stream.fill_zero(&mut links).expect("nothing");
+    stream.wait().expect("the end");
+    assert_eq!(links.to_vec().expect("links"), [nothing; 5]);
+}
+
 fn all(site: &Site) {
     own_elements(site);
     failures(site);
@@ -380,6 +413,7 @@ fn all(site: &Site) {
     together(site);
     scalars(site);
     one_for_all(site);
+    handles_of_nothing(site);
 }
 
 #[test]
