@@ -34,6 +34,17 @@ pub unsafe trait HeapMemory: Copy + 'static {
 
     /// Atomic load.
     fn load(self, word: usize) -> u32;
+    /// Four atomic loads, of the words from `word` on, in any order; `word` is a multiple of four. One request, where a
+    /// device has that.
+    #[inline(always)]
+    fn load4(self, word: usize) -> [u32; 4] {
+        [
+            self.load(word),
+            self.load(word + 1),
+            self.load(word + 2),
+            self.load(word + 3),
+        ]
+    }
     /// Load of a word that lanes may be changing, for hints: the value may be an old one, from a
     /// cache that is nearer than the one that atomics meet in.
     #[inline(always)]

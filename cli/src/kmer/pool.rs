@@ -1,9 +1,10 @@
 //! How large a heap the k-mers need.
 
 use crate::pool::{Need, around, limit};
-use warpheap::device::{Layout, layout};
+use warpheap::device::{HeapHashMap, Layout, layout};
 use warpheap::rt::container::map::NODE_SLOTS;
 use warpheap::{Device, DeviceError, HostAlloc};
+use warpheap_applications::kmer::Kmer;
 
 /// Free room beside the blocks, for allocators that split their heap into regions of one block size.
 const ROOM: u64 = 16 << 20;
@@ -17,8 +18,10 @@ pub const NODE_BYTES: u32 = NODE_SLOTS * 4;
 const NODE: Layout = layout::aligned(NODE_BYTES as usize, NODE_BYTES as usize);
 /// Bytes of the pool in which blocks are measured.
 const PROBE: u64 = 4 << 20;
-/// The largest root, as the logarithm of its slots.
-const LARGEST_ROOT: u32 = 24;
+/// The largest root, as the logarithm of the keys that it is for.
+const LARGEST_ROOT: u32 = 26;
+/// The map.
+type Map = HeapHashMap<Kmer, u32>;
 
 /// What the map asks of a heap.
 #[derive(Debug, Clone, Copy)]
@@ -53,19 +56,27 @@ impl Demand {
         Demand { distinct, each }
     }
 
-    /// The logarithm of the number of slots of the root: about as many as there are keys, unless the
+    /// The logarithm of the number of keys that the root is for: about as many as there are, unless the
     /// allocator has no block as large.
     pub fn root_bits<A: HostAlloc>(self) -> u32 {
-        let wanted = self.distinct.max(2).ilog2();
-        let possible = (A::largest_block(&A::config_for(NODE_BYTES)) / 4)
-            .max(1)
-            .ilog2();
-        wanted.min(possible).min(LARGEST_ROOT)
+        let mut bits = (self.distinct + self.distinct / 3)
+            .max(2)
+            .ilog2()
+            .min(LARGEST_ROOT);
+        let largest = A::largest_block(&A::config_for(NODE_BYTES));
+        while bits > 0 && Map::root_layout(bits).size() as u64 > largest {
+            bits -= 1;
+        }
+        bits
     }
 
     /// Bytes of root, leaves and nodes.
     fn bytes<A: HostAlloc>(self) -> u64 {
-        (4 << self.root_bits::<A>()) + self.distinct * self.each
+        let bits = self.root_bits::<A>();
+        let root = Map::root_layout(bits).size() as u64;
+        // Slots are taken by random keys until three quarters of them are full, but for one key in sixteen.
+        let in_slots = if root > 8 << bits { (3 << bits) / 2 } else { 0 };
+        root + (self.distinct.saturating_sub(in_slots) + self.distinct / 16) * self.each
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::handle::holds_shared;
 use super::list::{HeapList, ListCursor};
-use super::map::{FRESH, Trie, TrieCursor, Typed, leaf_value};
+use super::map::{Table, TableCursor, Typed};
 use crate::Heap;
 use core::marker::PhantomData;
 use warpheap_api::abi::ArgBlock;
@@ -20,7 +20,7 @@ use warpheap_api::{
 #[derive(Debug)]
 #[repr(C)]
 pub struct HeapMultiMap<K, T> {
-    trie: Trie,
+    table: Table,
     entries: PhantomData<fn() -> (K, T)>,
 }
 
@@ -33,27 +33,27 @@ impl<K, T> Clone for HeapMultiMap<K, T> {
 
 impl<K, T> Copy for HeapMultiMap<K, T> {}
 
-// SAFETY: as Trie, which it consists of.
+// SAFETY: as Table, which it consists of.
 unsafe impl<K: HeapData + Copy, T: HeapData + Copy> HeapData for HeapMultiMap<K, T> {
-    const WORDS: u32 = Trie::WORDS;
+    const WORDS: u32 = Table::WORDS;
     const OF_HEAP: bool = true;
     const HOLDS_SHARED: bool = holds_shared(K::OF_HEAP | T::OF_HEAP);
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
-        Self::of(Trie::get(memory, word))
+        Self::of(Table::get(memory, word))
     }
     #[inline(always)]
     fn put<M: HeapMemory>(self, memory: M, word: usize) {
-        self.trie.put(memory, word);
+        self.table.put(memory, word);
     }
     #[inline(always)]
     unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
         // SAFETY: the caller's promise.
-        Self::of(unsafe { Trie::from_args(args, at) })
+        Self::of(unsafe { Table::from_args(args, at) })
     }
     #[inline(always)]
     fn word_at(self, index: u32) -> u32 {
-        self.trie.word_at(index)
+        self.table.word_at(index)
     }
 }
 
@@ -65,9 +65,9 @@ impl<K: HeapData + Copy, T: HeapData + Copy> Default for HeapMultiMap<K, T> {
 
 impl<K: HeapData + Copy, T: HeapData + Copy> HeapMultiMap<K, T> {
     #[inline(always)]
-    const fn of(trie: Trie) -> Self {
+    const fn of(table: Table) -> Self {
         HeapMultiMap {
-            trie,
+            table,
             entries: PhantomData,
         }
     }
@@ -75,7 +75,7 @@ impl<K: HeapData + Copy, T: HeapData + Copy> HeapMultiMap<K, T> {
     /// No map.
     #[inline(always)]
     pub const fn none() -> Self {
-        Self::of(Trie::NONE)
+        Self::of(Table::NONE)
     }
 
     /// Makes this an empty map whose root has `2^root_bits` slots; see
@@ -89,13 +89,13 @@ impl<K: HeapData + Copy, T: HeapData + Copy> HeapMultiMap<K, T> {
         heap: Heap<A>,
         root_bits: u32,
     ) -> Result<(), AllocError> {
-        self.trie.init(heap, root_bits)
+        self.table.init(heap, root_bits, K::WORDS, 1)
     }
 
     /// The layout of a root.
     #[inline(always)]
     pub const fn root_layout(root_bits: u32) -> Layout {
-        Trie::root_layout(root_bits)
+        Table::root_layout(root_bits, K::WORDS, 1)
     }
 
     /// The empty map with this root.
@@ -105,13 +105,13 @@ impl<K: HeapData + Copy, T: HeapData + Copy> HeapMultiMap<K, T> {
     #[inline(always)]
     pub const unsafe fn with_root(root: DevicePtr<u32>, root_bits: u32) -> Self {
         // SAFETY: the caller's promise.
-        Self::of(unsafe { Trie::with_root(root, root_bits) })
+        Self::of(unsafe { Table::with_root(root, root_bits) })
     }
 
     /// Whether there is no map.
     #[inline(always)]
     pub const fn is_none(self) -> bool {
-        self.trie.is_none()
+        self.table.is_none()
     }
 
     /// Appends a value to those of a key.
@@ -122,18 +122,18 @@ impl<K: HeapData + Copy, T: HeapData + Copy> HeapMultiMap<K, T> {
     #[inline]
     pub fn push<A: DeviceAlloc>(self, heap: Heap<A>, key: K, value: T) -> Result<(), AllocError> {
         // A zeroed word is an empty list.
-        let leaf = self.trie.enter(heap, Typed(key), Typed(0))? & !FRESH;
-        // SAFETY: a leaf of this map stays, and the word of its value is the list of its key.
-        unsafe { HeapList::push_at(heap, leaf_value(leaf, K::WORDS), value) }
+        let list = self.table.enter(heap, Typed(key), Typed(0))?;
+        // SAFETY: the word of a key's value stays where it is, and is the list of the key.
+        unsafe { HeapList::push_at(heap, list, value) }
     }
 
     /// The list of a key's values, which the map still owns; an empty one if it has none.
     #[inline]
     fn list<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> HeapList<T> {
-        let leaf = self.trie.find(heap.memory(), Typed(key));
+        let word = self.table.find(heap.memory(), Typed(key), 1);
         let mut list = HeapList::new();
-        if leaf != 0 {
-            list = HeapList::get(heap.memory(), leaf_value(leaf, K::WORDS));
+        if word != 0 {
+            list = HeapList::get(heap.memory(), word);
         }
         list
     }
@@ -155,7 +155,7 @@ impl<K: HeapData + Copy, T: HeapData + Copy> HeapMultiMap<K, T> {
     #[inline(always)]
     pub fn cursor(self, index: u32, count: u32) -> MultiMapCursor<K, T> {
         MultiMapCursor {
-            at: TrieCursor::new(self.trie, K::WORDS, index, count),
+            at: TableCursor::new(self.table, K::WORDS, 1, index, count),
             entries: PhantomData,
         }
     }
@@ -169,21 +169,21 @@ impl<K: HeapData + Copy, T: HeapData + Copy> HeapMultiMap<K, T> {
     #[inline]
     pub unsafe fn free_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
         // Shares of whole slots: a list and its leaf are freed by the same lane.
-        let slots = least(count, 1 << self.trie.root_bits());
+        let shares = least(count, self.table.most_shares(1));
         let memory = heap.memory();
-        let mut cursor = TrieCursor::new(self.trie, K::WORDS, index, slots);
+        let mut cursor = TableCursor::new(self.table, K::WORDS, 1, index, shares);
         // Without a share there is nothing under the cursor either.
-        let mut on = (index < slots) & !self.is_none();
+        let mut on = (index < shares) & !self.is_none();
         while on {
             on = cursor.step(memory);
             if on {
-                let mut list = HeapList::<T>::get(memory, leaf_value(cursor.leaf(), K::WORDS));
+                let mut list = HeapList::<T>::get(memory, cursor.value_word());
                 list.free(heap);
             }
         }
-        let index = select(index < slots, index, 1 << self.trie.root_bits());
+        let index = select(index < shares, index, u32::MAX);
         // SAFETY: the caller's promise.
-        unsafe { self.trie.free_part(heap, K::WORDS, 1, index, slots) };
+        unsafe { self.table.free_part(heap, K::WORDS, 1, index, shares) };
     }
 
     /// Frees the root, from which all has been taken by [`free_part`](Self::free_part); by one lane.
@@ -193,7 +193,7 @@ impl<K: HeapData + Copy, T: HeapData + Copy> HeapMultiMap<K, T> {
     #[inline]
     pub unsafe fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
         // SAFETY: the caller's promise.
-        unsafe { self.trie.free(heap) };
+        unsafe { self.table.free(heap, K::WORDS, 1) };
     }
 
     /// Takes all keys out and frees everything, by one lane.
@@ -213,7 +213,7 @@ impl<K: HeapData + Copy, T: HeapData + Copy> HeapMultiMap<K, T> {
 /// Where a lane is among its share of the keys. Plain words.
 #[derive(Debug)]
 pub struct MultiMapCursor<K, T> {
-    at: TrieCursor,
+    at: TableCursor,
     entries: PhantomData<fn() -> (K, T)>,
 }
 
@@ -245,7 +245,7 @@ impl<K: HeapData + Copy, T: HeapData + Copy> MultiMapCursor<K, T> {
     /// The key. Call it after an [`advance`](Self::advance) that found one.
     #[inline(always)]
     pub fn key<A: DeviceAlloc>(&self, heap: Heap<A>) -> K {
-        K::get(heap.memory(), self.at.key_word())
+        self.at.key(heap.memory())
     }
 
     /// Goes through the values of the key.
@@ -269,6 +269,6 @@ impl<K: HeapData + Copy, T: HeapData + Copy> MultiMapCursor<K, T> {
     /// The list of the key's values, which the map still owns.
     #[inline(always)]
     fn list<A: DeviceAlloc>(&self, heap: Heap<A>) -> HeapList<T> {
-        HeapList::get(heap.memory(), leaf_value(self.at.leaf(), K::WORDS))
+        HeapList::get(heap.memory(), self.at.value_word())
     }
 }

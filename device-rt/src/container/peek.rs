@@ -30,6 +30,7 @@ unsafe impl<M: HeapMemory> HeapMemory for Peek<M> {
         len() -> usize;
         write(word: usize, value: u32);
         load(word: usize) -> u32;
+        load4(word: usize) -> [u32; 4];
         glance(word: usize) -> u32;
         store(word: usize, value: u32);
         fetch_add(word: usize, value: u32) -> u32;

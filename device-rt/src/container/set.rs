@@ -1,7 +1,7 @@
 //! A concurrent hash set: a hash map without values.
 
 use super::handle::holds_shared;
-use super::map::{Before, Nothing, Trie, TrieCursor, Typed};
+use super::map::{Before, Nothing, Table, TableCursor, Typed};
 use crate::Heap;
 use core::marker::PhantomData;
 use warpheap_api::abi::ArgBlock;
@@ -13,7 +13,7 @@ use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Lay
 #[derive(Debug)]
 #[repr(C)]
 pub struct HeapHashSet<K> {
-    trie: Trie,
+    table: Table,
     keys: PhantomData<fn() -> K>,
 }
 
@@ -26,27 +26,27 @@ impl<K> Clone for HeapHashSet<K> {
 
 impl<K> Copy for HeapHashSet<K> {}
 
-// SAFETY: as Trie, which it consists of.
+// SAFETY: as Table, which it consists of.
 unsafe impl<K: HeapData + Copy> HeapData for HeapHashSet<K> {
-    const WORDS: u32 = Trie::WORDS;
+    const WORDS: u32 = Table::WORDS;
     const OF_HEAP: bool = true;
     const HOLDS_SHARED: bool = holds_shared(K::OF_HEAP);
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
-        Self::of(Trie::get(memory, word))
+        Self::of(Table::get(memory, word))
     }
     #[inline(always)]
     fn put<M: HeapMemory>(self, memory: M, word: usize) {
-        self.trie.put(memory, word);
+        self.table.put(memory, word);
     }
     #[inline(always)]
     unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
         // SAFETY: the caller's promise.
-        Self::of(unsafe { Trie::from_args(args, at) })
+        Self::of(unsafe { Table::from_args(args, at) })
     }
     #[inline(always)]
     fn word_at(self, index: u32) -> u32 {
-        self.trie.word_at(index)
+        self.table.word_at(index)
     }
 }
 
@@ -58,9 +58,9 @@ impl<K: HeapData + Copy> Default for HeapHashSet<K> {
 
 impl<K: HeapData + Copy> HeapHashSet<K> {
     #[inline(always)]
-    const fn of(trie: Trie) -> Self {
+    const fn of(table: Table) -> Self {
         HeapHashSet {
-            trie,
+            table,
             keys: PhantomData,
         }
     }
@@ -68,7 +68,7 @@ impl<K: HeapData + Copy> HeapHashSet<K> {
     /// No set.
     #[inline(always)]
     pub const fn none() -> Self {
-        Self::of(Trie::NONE)
+        Self::of(Table::NONE)
     }
 
     /// Makes this an empty set whose root has `2^root_bits` slots; see
@@ -82,13 +82,13 @@ impl<K: HeapData + Copy> HeapHashSet<K> {
         heap: Heap<A>,
         root_bits: u32,
     ) -> Result<(), AllocError> {
-        self.trie.init(heap, root_bits)
+        self.table.init(heap, root_bits, K::WORDS, 0)
     }
 
     /// The layout of a root.
     #[inline(always)]
     pub const fn root_layout(root_bits: u32) -> Layout {
-        Trie::root_layout(root_bits)
+        Table::root_layout(root_bits, K::WORDS, 0)
     }
 
     /// The empty set with this root.
@@ -98,19 +98,19 @@ impl<K: HeapData + Copy> HeapHashSet<K> {
     #[inline(always)]
     pub const unsafe fn with_root(root: DevicePtr<u32>, root_bits: u32) -> Self {
         // SAFETY: the caller's promise.
-        Self::of(unsafe { Trie::with_root(root, root_bits) })
+        Self::of(unsafe { Table::with_root(root, root_bits) })
     }
 
     /// The set without its type.
     #[inline(always)]
-    pub const fn trie(self) -> Trie {
-        self.trie
+    pub const fn table(self) -> Table {
+        self.table
     }
 
     /// Whether there is no set.
     #[inline(always)]
     pub const fn is_none(self) -> bool {
-        self.trie.is_none()
+        self.table.is_none()
     }
 
     /// Inserts a key.
@@ -119,13 +119,13 @@ impl<K: HeapData + Copy> HeapHashSet<K> {
     /// As [`HeapHashMap::insert`](super::HeapHashMap::insert).
     #[inline]
     pub fn insert<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> Result<Before, AllocError> {
-        self.trie.bring(heap, Typed(key), Nothing, false)
+        self.table.bring(heap, Typed(key), Nothing, false)
     }
 
     /// Whether a key is there.
     #[inline]
     pub fn contains<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> bool {
-        self.trie.contains(heap.memory(), Typed(key))
+        self.table.contains(heap.memory(), Typed(key), 0)
     }
 
     /// Removes a key. Its memory stays the set's.
@@ -134,14 +134,14 @@ impl<K: HeapData + Copy> HeapHashSet<K> {
     /// As [`HeapHashMap::remove`](super::HeapHashMap::remove).
     #[inline]
     pub fn remove<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> Result<Before, AllocError> {
-        self.trie.remove(heap.memory(), Typed(key))
+        self.table.remove(heap.memory(), Typed(key), 0)
     }
 
     /// Goes through share `index` of `count`; see [`HeapHashMap::cursor`](super::HeapHashMap::cursor).
     #[inline(always)]
     pub fn cursor(self, index: u32, count: u32) -> SetCursor<K> {
         SetCursor {
-            at: TrieCursor::new(self.trie, K::WORDS, index, count),
+            at: TableCursor::new(self.table, K::WORDS, 0, index, count),
             keys: PhantomData,
         }
     }
@@ -153,7 +153,7 @@ impl<K: HeapData + Copy> HeapHashSet<K> {
     #[inline]
     pub unsafe fn tidy_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
         // SAFETY: the caller's promise.
-        unsafe { self.trie.tidy_part(heap, K::WORDS, 0, index, count) };
+        unsafe { self.table.tidy_part(heap, K::WORDS, 0, index, count) };
     }
 
     /// Takes keys out and frees their memory; see
@@ -164,7 +164,7 @@ impl<K: HeapData + Copy> HeapHashSet<K> {
     #[inline]
     pub unsafe fn free_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
         // SAFETY: the caller's promise.
-        unsafe { self.trie.free_part(heap, K::WORDS, 0, index, count) };
+        unsafe { self.table.free_part(heap, K::WORDS, 0, index, count) };
     }
 
     /// Frees the root; see [`HeapHashMap::free`](super::HeapHashMap::free).
@@ -174,7 +174,7 @@ impl<K: HeapData + Copy> HeapHashSet<K> {
     #[inline]
     pub unsafe fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
         // SAFETY: the caller's promise.
-        unsafe { self.trie.free(heap) };
+        unsafe { self.table.free(heap, K::WORDS, 0) };
     }
 
     /// Takes all keys out and frees everything, by one lane.
@@ -194,7 +194,7 @@ impl<K: HeapData + Copy> HeapHashSet<K> {
 /// Where a lane is among its share of a set's keys. Plain words.
 #[derive(Debug)]
 pub struct SetCursor<K> {
-    at: TrieCursor,
+    at: TableCursor,
     keys: PhantomData<fn() -> K>,
 }
 
@@ -217,6 +217,6 @@ impl<K: HeapData + Copy> SetCursor<K> {
     /// The key. Call it after an [`advance`](Self::advance) that found one.
     #[inline(always)]
     pub fn key<A: DeviceAlloc>(&self, heap: Heap<A>) -> K {
-        K::get(heap.memory(), self.at.key_word())
+        self.at.key(heap.memory())
     }
 }

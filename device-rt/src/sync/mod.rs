@@ -17,6 +17,6 @@ mod team;
 pub use crate::arch::Group;
 pub use reduce::{PrefixSum, group_sum, last_lane};
 pub use rounds::{Claimed, Requests, Turn, in_rounds};
-pub use scatter::hash;
+pub use scatter::{hash, unhash};
 pub use team::Team;
 pub use warpheap_api::LaneMask;

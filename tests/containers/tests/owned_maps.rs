@@ -5,14 +5,16 @@ use warpheap::{
     DeviceHashMap, DeviceHashSet, DeviceMultiMap, DeviceVec, LaunchConfig, MapAlloc, Pool,
 };
 use warpheap_container_tests::{Site, assert_empty};
-use warpheap_rt::device::{Gallatin, OuroborosCVL, RandomWalkMalloc, ScatterAlloc, WarpHeap};
+use warpheap_rt::device::{
+    Gallatin, HeapData, OuroborosCVL, RandomWalkMalloc, ScatterAlloc, WarpHeap,
+};
 
 /// With words and more than words.
 fn maps<A: MapAlloc>(site: &Site) {
     let pool = site.heap::<A>(8 << 20);
     let count = if site.is_slow() { 2000u32 } else { 50_000 };
     let pairs: Vec<([u32; 3], [u32; 2])> = (0..count).map(|i| ([i, i / 3, 7], [i, !i])).collect();
-    for root_bits in [0, 5, 10] {
+    for root_bits in [0, 6, 10] {
         let map = DeviceHashMap::<[u32; 3], [u32; 2], A>::new(&pool, root_bits).expect("a map");
         assert!(map.to_vec().expect("nothing").is_empty());
         map.fill(&[]).expect("fill");
@@ -40,6 +42,59 @@ fn maps<A: MapAlloc>(site: &Site) {
     assert!(DeviceHashMap::<u32, [u32; 15], A>::from_pairs(&pool, &pairs).is_err());
     assert!(DeviceHashMap::<u32, u32, A>::new(&pool, 99).is_err());
     assert_empty(&pool);
+}
+
+/// Whole arrays of keys, of any width, with values in slots and in leaves, beside a map of `std`; and the same map with a larger root.
+fn whole_arrays<K, V>(site: &Site, key: impl Fn(u32) -> K, value: impl Fn(u32) -> V)
+where
+    K: HeapData + Copy + Eq + std::hash::Hash + std::fmt::Debug,
+    V: HeapData + Copy + PartialEq + std::fmt::Debug,
+{
+    let pool = site.heap::<WarpHeap>(4 << 20);
+    let count = if site.is_slow() { 300u32 } else { 3000 };
+    let keys: Vec<K> = (0..2 * count).map(&key).collect();
+    for root_bits in [3, 6, 12] {
+        let mut map = DeviceHashMap::<K, V, WarpHeap>::new(&pool, root_bits).expect("a map");
+        let pairs: Vec<(K, V)> = (0..count).map(|i| (key(i), value(i))).collect();
+        map.fill(&pairs).expect("fill");
+        let mut model: HashMap<K, V> = pairs.into_iter().collect();
+        let check = |map: &DeviceHashMap<K, V, WarpHeap>, model: &HashMap<K, V>| {
+            let expected: Vec<Option<V>> = keys.iter().map(|key| model.get(key).copied()).collect();
+            assert_eq!(map.get_all(&keys).expect("values"), expected);
+            assert_eq!(map.to_map().expect("a map"), *model);
+        };
+        check(&map, &model);
+        // Twice as many as are there, and some of them again.
+        for gone in [&keys[..count as usize / 2], &keys[count as usize / 3..]] {
+            let removed = gone.iter().filter(|key| model.remove(*key).is_some());
+            let removed = removed.count();
+            assert_eq!(map.remove_all(gone).expect("removed"), removed);
+            check(&map, &model);
+        }
+        for i in 0..count {
+            model.insert(key(i), value(i + 1));
+        }
+        let pairs: Vec<(K, V)> = model.iter().map(|(key, value)| (*key, *value)).collect();
+        map.fill(&pairs).expect("fill");
+        check(&map, &model);
+        map.reserve(count as usize).expect("a larger root");
+        check(&map, &model);
+        map.reserve(1).expect("nothing to do");
+        assert_eq!(map.remove_all(&[]).expect("nothing"), 0);
+        assert!(map.get_all(&[]).expect("nothing").is_empty());
+        drop(map);
+        assert_empty(&pool);
+    }
+    let mut small = DeviceHashMap::<K, V, WarpHeap>::with_capacity(&pool, 10).expect("a map");
+    small.fill(&[(key(1), value(1))]).expect("fill");
+    assert!(small.reserve(1 << 25).is_err(), "more than the heap has");
+    assert_eq!(small.get_all(&[key(1)]).expect("values"), [Some(value(1))]);
+}
+
+fn arrays(site: &Site) {
+    whole_arrays(site, |i| i.wrapping_mul(0x9e37_79b1), |i| i);
+    whole_arrays(site, |i| [i, 7], |i| i as f32);
+    whole_arrays(site, |i| [i / 3, i, i % 5], |i| [i, !i, 3]);
 }
 
 /// So many keys of two words, and as many as a kernel brings, of which half are there.
@@ -128,11 +183,13 @@ fn few(site: &Site) {
 fn small(site: &Site) {
     sets(site, 450, 100, 4 << 20);
     multi_maps(site);
+    arrays(site);
 }
 
 fn everything(site: &Site) {
     maps::<WarpHeap>(site);
     maps::<ScatterAlloc>(site);
+    arrays(site);
     sets(site, 450, 100, 4 << 20);
     multi_maps(site);
 }

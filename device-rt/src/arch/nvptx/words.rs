@@ -142,6 +142,24 @@ unsafe impl HeapMemory for Words {
         unsafe { atomic_load(self.address(word)) }
     }
     #[inline(always)]
+    fn load4(self, word: usize) -> [u32; 4] {
+        let (a, b, c, d): (u32, u32, u32, u32);
+        // SAFETY: the addresses are inside the heap, and the first is a multiple of 16, as is a heap's begin. Each of the
+        // four is atomic for itself.
+        unsafe {
+            asm!(
+                "ld.relaxed.gpu.global.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
+                address = in(reg64) self.address(word),
+                a = out(reg32) a,
+                b = out(reg32) b,
+                c = out(reg32) c,
+                d = out(reg32) d,
+                options(nostack),
+            );
+        }
+        [a, b, c, d]
+    }
+    #[inline(always)]
     fn glance(self, word: usize) -> u32 {
         let value: u32;
         // SAFETY: the address is inside the heap and aligned.

@@ -1,5 +1,6 @@
 //! Adding to values of one word, lanes of a warp together.
 
+use super::flat::Flat;
 use super::words::{Typed, hash};
 use super::{Before, HeapHashMap, leaf, slot};
 use crate::sync::{Group, Team};
@@ -66,10 +67,17 @@ impl<K: HeapData + Copy> HeapHashMap<K, u32> {
     ) -> Result<Before, AllocError> {
         let memory = heap.memory();
         // By value: not every compiler of SPIR-V takes a closure that keeps a pointer to a heap's words.
-        self.change(heap, key, n, move |leaf, _| {
+        let in_slot = move |flat: Flat, slot: usize| {
+            memory.fetch_add(flat.value_word(slot), n);
+            flat.changed(memory, slot);
+            true
+        };
+        let in_leaf = move |leaf: u32, _: u32| {
             memory.fetch_add(Self::value_word(leaf), n);
             leaf::changed(memory, slot::first_word(leaf));
             true
-        })
+        };
+        self.table
+            .change(heap, Typed(key), Typed(n), in_slot, in_leaf)
     }
 }

@@ -28,7 +28,7 @@ impl Trie {
         while prefix < limit {
             let mut top = self.root_slot(prefix);
             let mut seen = memory.load(top);
-            let mut shift = self.root_bits();
+            let mut shift = self.root_bits;
             while is_node(seen) & (shift < bits) {
                 let digit = (prefix >> shift) & (NODE_SLOTS - 1);
                 top = first_word(seen) + digit as usize;
@@ -60,20 +60,6 @@ impl Trie {
             let left = limit - prefix;
             prefix = select(count < left, prefix.wrapping_add(count), limit);
         }
-    }
-
-    /// Frees the root; there is no map afterwards.
-    ///
-    /// # Safety
-    /// Nobody uses the map any more, also by a copy of this handle, and it is of this heap.
-    #[inline]
-    pub unsafe fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
-        if !self.is_none() {
-            let layout = Self::root_layout(self.root_bits());
-            // SAFETY: the root is the map's, and got with this layout.
-            unsafe { heap.free(self.root().cast(), layout) };
-        }
-        *self = Self::NONE;
     }
 
     /// Frees the leaves of share `index` of `count` whose keys were removed, and nodes without leaves.
@@ -111,14 +97,14 @@ impl Trie {
     fn unhang<A: DeviceAlloc>(self, heap: Heap<A>, key_words: u32, leaf: u32, bits: u32) -> bool {
         let memory = heap.memory();
         let key = key_of(memory, leaf, key_words);
-        let alone = bits == self.root_bits();
+        let alone = bits == self.root_bits;
         let mut gone = false;
         let mut on = true;
         while on {
             // Down to the leaf, or to the slot that it was freed from: the slot, the node that it lies in, and the
             // slot of that.
-            let mut path = Path::begin(key, self.root_bits());
-            let mut used = self.root_bits();
+            let mut path = Path::begin(key, self.root_bits);
+            let mut used = self.root_bits;
             let mut at = self.root_slot(path.hash());
             let mut seen = memory.load(at);
             let mut node = EMPTY;

@@ -1,12 +1,10 @@
-//! Going through the keys of a map, lanes side by side.
+//! Going through the leaves of a trie, lanes side by side.
 
+use super::leaf;
 use super::path::{DIGIT_BITS, MOST_NODES, Path};
 use super::slot::{EMPTY, first_in, first_word, is_node, key_of};
 use super::trie::Trie;
-use super::{leaf, read_or};
-use crate::Heap;
-use core::marker::PhantomData;
-use warpheap_api::{DeviceAlloc, HeapData, HeapMemory, select};
+use warpheap_api::{HeapMemory, select};
 
 /// Most bits of the hash by which keys are shared out.
 const MOST_BITS: u32 = 30;
@@ -87,29 +85,12 @@ impl TrieCursor {
         !on
     }
 
-    /// On to the next leaf whose key is there; whether there is one.
-    #[inline]
-    pub fn step_present<M: HeapMemory>(&mut self, memory: M) -> bool {
-        let mut found = false;
-        let mut on = true;
-        while on {
-            on = self.step(memory);
-            if on {
-                found = self.is_present(memory);
-                on = !found;
-            }
-        }
-        // What was done before the key was brought, perhaps anew, is known.
-        memory.acquire();
-        found
-    }
-
     /// The first leaf after `leaf`, or the first of all, under the slot to which a prefix leads.
     #[inline(always)]
     fn after<M: HeapMemory>(&self, memory: M, prefix: u32, leaf: u32) -> u32 {
         let mut seen = memory.load(self.trie.root_slot(prefix));
         memory.acquire();
-        let mut shift = self.trie.root_bits();
+        let mut shift = self.trie.root_bits;
         while is_node(seen) & (shift < self.bits) {
             let digit = (prefix >> shift) & ((1 << DIGIT_BITS) - 1);
             seen = memory.load(first_word(seen) + digit as usize);
@@ -155,59 +136,9 @@ impl TrieCursor {
 /// Bits of the hash that make at least `count` shares, if there are as many.
 #[inline(always)]
 pub fn share_bits(trie: Trie, count: u32) -> u32 {
-    let mut bits = trie.root_bits();
+    let mut bits = trie.root_bits;
     while (bits + DIGIT_BITS <= MOST_BITS) & (count > 1 << bits) {
         bits += DIGIT_BITS;
     }
     bits
-}
-
-/// Where a lane is among its share of a map's keys. Plain words.
-#[derive(Debug)]
-pub struct MapCursor<K, V> {
-    at: TrieCursor,
-    entries: PhantomData<fn() -> (K, V)>,
-}
-
-impl<K, V> Clone for MapCursor<K, V> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<K, V> Copy for MapCursor<K, V> {}
-
-impl<K: HeapData + Copy, V: HeapData + Copy> MapCursor<K, V> {
-    #[inline(always)]
-    pub(super) fn new(at: TrieCursor) -> Self {
-        MapCursor {
-            at,
-            entries: PhantomData,
-        }
-    }
-
-    /// On to the next key that is there; false if there is none.
-    #[inline]
-    pub fn advance<A: DeviceAlloc>(&mut self, heap: Heap<A>) -> bool {
-        self.at.step_present(heap.memory())
-    }
-
-    /// The key. Call it after an [`advance`](Self::advance) that found one.
-    #[inline(always)]
-    pub fn key<A: DeviceAlloc>(&self, heap: Heap<A>) -> K {
-        K::get(heap.memory(), self.at.key_word())
-    }
-
-    /// The value of the key, `otherwise` if it was removed meanwhile.
-    #[inline(always)]
-    pub fn value_or<A: DeviceAlloc>(&self, heap: Heap<A>, otherwise: V) -> V {
-        read_or(heap, self.at.leaf(), K::WORDS, otherwise).0
-    }
-
-    /// The value of the key, for launches in which nobody changes the map: read as it is.
-    #[inline(always)]
-    pub fn value<A: DeviceAlloc>(&self, heap: Heap<A>) -> V {
-        V::get(heap.memory(), self.at.key_word() + K::WORDS as usize)
-    }
 }

@@ -39,7 +39,7 @@ impl Before {
     }
 
     #[inline(always)]
-    fn of(present: bool) -> Self {
+    pub(super) fn of(present: bool) -> Self {
         if present {
             Before::Present
         } else {
@@ -201,6 +201,12 @@ pub fn remove<M: HeapMemory>(memory: M, leaf: u32) -> Result<Before, AllocError>
         return Err(AllocError::Contended);
     }
     Ok(Before::of(answer == 2))
+}
+
+/// Takes the key of a leaf out, where nobody else uses the map.
+#[inline(always)]
+pub fn kill<M: HeapMemory>(memory: M, leaf: u32) {
+    memory.fetch_and(first_word(leaf), !PRESENT);
 }
 
 /// Whether the key of a leaf is there.

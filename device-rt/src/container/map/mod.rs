@@ -3,40 +3,51 @@
 //! | module | what |
 //! |---|---|
 //! | `words` | keys and values as words |
-//! | `path`, `slot` | the way of a key from the root; what a slot says |
-//! | `trie` | finding a key's leaf, and hanging one in |
+//! | `table` | a root: slots, and a trie for what has no room in them |
+//! | `flat`, `tag` | the slots, and what they say |
+//! | `trie`, `path`, `slot` | finding a key's leaf and hanging one in; its way; what a slot of a node says |
 //! | `leaf` | how lanes change what a leaf holds |
+//! | `read` | reading values while others change them |
 //! | `add` | sums on keys that many lanes hit |
-//! | `cursor`, `clear` | going through all keys; freeing |
+//! | `walk`, `cursor`, `clear` | going through all keys; through leaves; freeing those |
+//! | `tidy` | giving the slots of removed keys back |
 
 mod add;
 mod clear;
 mod cursor;
+mod flat;
 mod leaf;
 mod path;
+mod read;
 mod slot;
+mod table;
+mod tag;
+mod tidy;
 mod trie;
+mod walk;
 mod words;
 
-pub use cursor::{MapCursor, TrieCursor};
 pub use leaf::Before;
 pub use path::NODE_SLOTS;
-pub use trie::{FRESH, MOST_ROOT_BITS, Trie};
-pub use words::{Nothing, Typed, WordSource};
+pub use table::Table;
+pub use walk::{MapCursor, TableCursor};
+pub use words::{Nothing, Stored, Typed, WordSource};
 
 use super::handle::holds_shared;
 use super::peek::Peek;
 use crate::Heap;
 use core::marker::PhantomData;
+use flat::Flat;
 use warpheap_api::abi::ArgBlock;
-use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Layout, select};
+use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Layout};
 
 /// A hash map in a heap that any number of lanes read and change at once: two words.
 ///
-/// It is a trie of hashes: a root of `2^root_bits` slots, from which nodes of 16 slots hang wherever keys
-/// meet, so it grows by one small block at a time, and nobody waits for that. A root of about as many
-/// slots as there will be keys makes it a flat table; a small one costs a node for every few keys and a
-/// trip to memory for every factor of sixteen.
+/// Its root of size `root_bits` is for about `2^root_bits` keys. Most keys lie in the root, in slots of which there are twice
+/// as many: tag, key and value side by side (a key of one word is its tag). Keys that find their 32 places taken go to a
+/// trie of hashes behind the slots: nodes of 16 slots hang wherever keys meet, so it grows by one small block at a
+/// time. So a map takes more keys than its root is for, at the price of a malloc for each and of a trip to memory for every
+/// factor of sixteen. Roots for less than 2^7 keys, and those of values of several words, are a trie alone.
 ///
 /// It holds no heap and does not free itself. Zeroed words are no map: nothing is found in it, and insertion is
 /// `Unsupported`, as in heaps of more than 32 GiB. Copies are the same map.
@@ -44,15 +55,16 @@ use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Lay
 /// # What lanes may rely on
 /// Each call on one key happens at one moment between its begin and its end, as if alone. What a lane wrote before
 /// it brought a key is seen by lanes that find the key. Calls need no company: lanes of a warp may come one
-/// by one. `insert` of keys that were never there is wait-free but for the heap; calls that change the value of a
+/// by one. No call waits for a lane that stands still: where one does in the middle of an insertion into a slot, others take the
+/// slot away from it after a few looks. Calls that change the value of a
 /// key, or its being there, try again up to 2^16 times where others do the same, then they are `Contended`.
 ///
-/// The memory of a removed key is used again if the same key comes back; otherwise
-/// [`tidy_part`](Self::tidy_part) frees it.
+/// The memory of a removed key is used again if the same key comes back; for other keys
+/// [`tidy_part`](Self::tidy_part) gives it back.
 #[derive(Debug)]
 #[repr(C)]
 pub struct HeapHashMap<K, V> {
-    trie: Trie,
+    table: Table,
     entries: PhantomData<fn() -> (K, V)>,
 }
 
@@ -65,27 +77,27 @@ impl<K, V> Clone for HeapHashMap<K, V> {
 
 impl<K, V> Copy for HeapHashMap<K, V> {}
 
-// SAFETY: as Trie, which it consists of.
+// SAFETY: as Table, which it consists of.
 unsafe impl<K: HeapData + Copy, V: HeapData + Copy> HeapData for HeapHashMap<K, V> {
-    const WORDS: u32 = Trie::WORDS;
+    const WORDS: u32 = Table::WORDS;
     const OF_HEAP: bool = true;
     const HOLDS_SHARED: bool = holds_shared(K::OF_HEAP | V::OF_HEAP);
     #[inline(always)]
     fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
-        Self::of(Trie::get(memory, word))
+        Self::of(Table::get(memory, word))
     }
     #[inline(always)]
     fn put<M: HeapMemory>(self, memory: M, word: usize) {
-        self.trie.put(memory, word);
+        self.table.put(memory, word);
     }
     #[inline(always)]
     unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
         // SAFETY: the caller's promise.
-        Self::of(unsafe { Trie::from_args(args, at) })
+        Self::of(unsafe { Table::from_args(args, at) })
     }
     #[inline(always)]
     fn word_at(self, index: u32) -> u32 {
-        self.trie.word_at(index)
+        self.table.word_at(index)
     }
 }
 
@@ -97,9 +109,9 @@ impl<K: HeapData + Copy, V: HeapData + Copy> Default for HeapHashMap<K, V> {
 
 impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
     #[inline(always)]
-    const fn of(trie: Trie) -> Self {
+    const fn of(table: Table) -> Self {
         HeapHashMap {
-            trie,
+            table,
             entries: PhantomData,
         }
     }
@@ -107,10 +119,10 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
     /// No map.
     #[inline(always)]
     pub const fn none() -> Self {
-        Self::of(Trie::NONE)
+        Self::of(Table::NONE)
     }
 
-    /// An empty map whose root has `2^root_bits` slots, at most 2^28; this lane sets them to zero. Does not
+    /// An empty map whose root is for about `2^root_bits` keys; this lane sets it to zero. Does not
     /// compile for Vulkan; there use [`init`](Self::init).
     ///
     /// # Errors
@@ -132,13 +144,13 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
         heap: Heap<A>,
         root_bits: u32,
     ) -> Result<(), AllocError> {
-        self.trie.init(heap, root_bits)
+        self.table.init(heap, root_bits, K::WORDS, V::WORDS)
     }
 
-    /// The layout of a root.
+    /// The layout of a root for about `2^root_bits` keys; one that no heap serves if that is too many.
     #[inline(always)]
     pub const fn root_layout(root_bits: u32) -> Layout {
-        Trie::root_layout(root_bits)
+        Table::root_layout(root_bits, K::WORDS, V::WORDS)
     }
 
     /// The empty map with this root.
@@ -148,42 +160,25 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
     #[inline(always)]
     pub const unsafe fn with_root(root: DevicePtr<u32>, root_bits: u32) -> Self {
         // SAFETY: the caller's promise.
-        Self::of(unsafe { Trie::with_root(root, root_bits) })
+        Self::of(unsafe { Table::with_root(root, root_bits) })
     }
 
     /// The map without its types.
     #[inline(always)]
-    pub const fn trie(self) -> Trie {
-        self.trie
+    pub const fn table(self) -> Table {
+        self.table
     }
 
     /// Whether there is no map.
     #[inline(always)]
     pub const fn is_none(self) -> bool {
-        self.trie.is_none()
+        self.table.is_none()
     }
 
     /// The word in which a leaf's value begins.
     #[inline(always)]
     fn value_word(leaf: u32) -> usize {
         leaf_value(leaf, K::WORDS)
-    }
-
-    #[inline(always)]
-    fn change<A: DeviceAlloc>(
-        self,
-        heap: Heap<A>,
-        key: K,
-        value: V,
-        live: impl Fn(u32, u32) -> bool,
-    ) -> Result<Before, AllocError> {
-        let leaf = self.trie.enter(heap, Typed(key), Typed(value))?;
-        if leaf & FRESH != 0 {
-            return Ok(Before::Absent);
-        }
-        leaf::settle(heap.memory(), leaf, K::WORDS, Typed(value), |seen| {
-            live(leaf, seen)
-        })
     }
 
     /// Inserts a key that is not there; a value that is there stays.
@@ -197,7 +192,7 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
         key: K,
         value: V,
     ) -> Result<Before, AllocError> {
-        self.trie.bring(heap, Typed(key), Typed(value), false)
+        self.table.bring(heap, Typed(key), Typed(value), false)
     }
 
     /// Inserts a key, or overwrites its value.
@@ -211,7 +206,7 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
         key: K,
         value: V,
     ) -> Result<Before, AllocError> {
-        self.trie.bring(heap, Typed(key), Typed(value), true)
+        self.table.bring(heap, Typed(key), Typed(value), true)
     }
 
     /// Inserts a key, or replaces its value by `combine(old, value)`.
@@ -231,7 +226,22 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
         combine: impl Fn(V, V) -> V,
     ) -> Result<Before, AllocError> {
         let memory = heap.memory();
-        self.change(heap, key, value, |leaf, seen| {
+        let in_slot = |flat: Flat, slot: usize| {
+            let mut done = true;
+            if V::WORDS > 0 {
+                let word = flat.value_word(slot);
+                let old = V::get(Peek(memory), word);
+                memory.acquire();
+                let (old, new) = (old.word_at(0), combine(old, value).word_at(0));
+                memory.release();
+                done = memory.compare_exchange(word, old, new) == old;
+                if done {
+                    flat.changed(memory, slot);
+                }
+            }
+            done
+        };
+        let in_leaf = |leaf: u32, seen: u32| {
             let (state, first) = (slot::first_word(leaf), Self::value_word(leaf));
             if seen & leaf::LOCKED != 0 {
                 return false;
@@ -252,7 +262,9 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
                 leaf::changed(memory, state);
             }
             done
-        })
+        };
+        self.table
+            .change(heap, Typed(key), Typed(value), in_slot, in_leaf)
     }
 
     /// The value of a key, `otherwise` if it is not there. Waits for nobody but writers of this very value, if
@@ -260,8 +272,7 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
     /// the heap's header, and the answer is `otherwise`.
     #[inline]
     pub fn get_or<A: DeviceAlloc>(self, heap: Heap<A>, key: K, otherwise: V) -> V {
-        let leaf = self.trie.find(heap.memory(), Typed(key));
-        read_or(heap, leaf, K::WORDS, otherwise).0
+        read::value_or(heap, self.table, Typed(key), otherwise).0
     }
 
     /// The value of a key. On Vulkan an `Option` of a value with more than one word does not compile; there
@@ -271,15 +282,14 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
     where
         V: Default,
     {
-        let leaf = self.trie.find(heap.memory(), Typed(key));
-        let (value, found) = read_or(heap, leaf, K::WORDS, V::default());
+        let (value, found) = read::value_or(heap, self.table, Typed(key), V::default());
         if found != 0 { Some(value) } else { None }
     }
 
     /// Whether a key is there.
     #[inline]
     pub fn contains<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> bool {
-        self.trie.contains(heap.memory(), Typed(key))
+        self.table.contains(heap.memory(), Typed(key), V::WORDS)
     }
 
     /// Removes a key; whether it was there. Its memory stays the map's.
@@ -288,30 +298,36 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
     /// `Contended`, with values of one word only if lanes that set them come late again and again.
     #[inline]
     pub fn remove<A: DeviceAlloc>(self, heap: Heap<A>, key: K) -> Result<Before, AllocError> {
-        self.trie.remove(heap.memory(), Typed(key))
+        self.table.remove(heap.memory(), Typed(key), V::WORDS)
     }
 
     /// Goes through share `index` of `count` of the keys; every lane of a launch its own. Nothing is
     /// copied: a key that is there all the time comes exactly once, one that comes or goes meanwhile at most once.
     #[inline(always)]
     pub fn cursor(self, index: u32, count: u32) -> MapCursor<K, V> {
-        MapCursor::new(TrieCursor::new(self.trie, K::WORDS, index, count))
+        MapCursor::new(TableCursor::new(
+            self.table,
+            K::WORDS,
+            V::WORDS,
+            index,
+            count,
+        ))
     }
 
-    /// Frees the memory of removed keys in share `index` of `count`, and of nodes without keys. Every share
-    /// by one lane, in a launch in which nobody uses the map otherwise. With more shares than the root has slots a
-    /// few blocks stay until it is done with fewer.
+    /// Gives the memory of removed keys in share `index` of `count` back: slots to other keys, leaves and nodes without keys to
+    /// the heap. Every share by one lane, in a launch in which nobody uses the map otherwise. With slots there is work for
+    /// [`Table::most_shares`]; without, a few blocks stay with more shares than that until it is done with fewer.
     ///
     /// # Safety
     /// Nobody else uses the map in this launch, shares are those of one number of shares, and the map is of this heap.
     #[inline]
     pub unsafe fn tidy_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
         // SAFETY: the caller's promise.
-        unsafe { self.trie.tidy_part(heap, K::WORDS, V::WORDS, index, count) };
+        unsafe { self.table.tidy_part(heap, K::WORDS, V::WORDS, index, count) };
     }
 
     /// Takes all keys of share `index` of `count` out and frees their memory; not what values own. Rules as
-    /// for [`tidy_part`](Self::tidy_part): with more shares than the root has slots, nodes at the top stay
+    /// for [`tidy_part`](Self::tidy_part): with more shares than [`Table::most_shares`], nodes at the top stay
     /// until it is done with fewer.
     ///
     /// # Safety
@@ -319,18 +335,18 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
     #[inline]
     pub unsafe fn free_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
         // SAFETY: the caller's promise.
-        unsafe { self.trie.free_part(heap, K::WORDS, V::WORDS, index, count) };
+        unsafe { self.table.free_part(heap, K::WORDS, V::WORDS, index, count) };
     }
 
     /// Frees the root, from which all has been taken by [`free_part`](Self::free_part) with no more shares than
-    /// the root has slots. One lane, and there is no map afterwards.
+    /// [`Table::most_shares`]. One lane, and there is no map afterwards.
     ///
     /// # Safety
     /// Nobody uses the map any more, also by a copy of this handle, and it is of this heap.
     #[inline]
     pub unsafe fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
         // SAFETY: the caller's promise.
-        unsafe { self.trie.free(heap) };
+        unsafe { self.table.free(heap, K::WORDS, V::WORDS) };
     }
 
     /// Takes all keys out and frees everything, by one lane.
@@ -351,44 +367,4 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
 #[inline(always)]
 pub(super) fn leaf_value(leaf: u32, key_words: u32) -> usize {
     leaf::value_word(slot::first_word(leaf), key_words)
-}
-
-/// The value of a leaf, and 1; `otherwise` and 0 if the key is not there.
-#[inline(always)]
-fn read_or<A: DeviceAlloc, V: HeapData>(
-    heap: Heap<A>,
-    leaf: u32,
-    key_words: u32,
-    otherwise: V,
-) -> (V, u32) {
-    let memory = heap.memory();
-    let state = slot::first_word(leaf);
-    let first = leaf::value_word(state, key_words);
-    let mut value = otherwise;
-    // 1: it is there; 2: it is not.
-    let mut answer = select(leaf == slot::EMPTY, 2, 0);
-    let mut round = 0;
-    while (answer == 0) & (round < leaf::MOST_ROUNDS) {
-        round += 1;
-        let before = memory.load(state);
-        memory.acquire();
-        if before & leaf::PRESENT == 0 {
-            answer = 2;
-        } else if before & leaf::LOCKED == 0 {
-            let found = V::get(Peek(memory), first);
-            memory.acquire();
-            if memory.load(state) == before {
-                value = found;
-                answer = 1;
-            }
-        }
-        leaf::give_way(before);
-    }
-    if answer == 0 {
-        let code = AllocError::Contended.code() as usize;
-        // SAFETY: the header's counters are atomic.
-        let header = unsafe { heap.allocator() }.header();
-        header.fetch_add(warpheap_api::header::WORD_FAILURES + code, 1);
-    }
-    (value, select(answer == 1, 1, 0))
 }

@@ -1,5 +1,6 @@
 //! The way of a key from the root: which slot of each node it goes through.
 
+use super::tag::SIDE_BITS;
 use super::words::{WordSource, hash};
 
 /// Bits of the hash that a node looks at.
@@ -25,13 +26,13 @@ impl Path {
     #[inline(always)]
     pub fn begin<K: WordSource>(key: K, root_bits: u32) -> Self {
         Path {
-            hash: hash(key, 0),
+            hash: turned(key, 0),
             shift: root_bits,
             seed: 0,
         }
     }
 
-    /// The first hash.
+    /// The hash in use.
     #[inline(always)]
     pub fn hash(self) -> u32 {
         self.hash
@@ -49,7 +50,7 @@ impl Path {
         let mut path = self;
         if path.shift + DIGIT_BITS > 32 {
             path.seed += 1;
-            path.hash = hash(key, path.seed);
+            path.hash = turned(key, path.seed);
             path.shift = 0;
         }
         path
@@ -64,7 +65,7 @@ impl Path {
     /// The slot that another key has in this next node, to which it goes the same way.
     #[inline(always)]
     pub fn digit_of<K: WordSource>(self, other: K) -> u32 {
-        (hash(other, self.seed) >> self.shift) & (NODE_SLOTS - 1)
+        (turned(other, self.seed) >> self.shift) & (NODE_SLOTS - 1)
     }
 
     /// Behind the next node.
@@ -74,4 +75,11 @@ impl Path {
         path.shift += DIGIT_BITS;
         path
     }
+}
+
+/// The hash of a key, turned: keys that have their slots in common ([`tidy`](super::tidy)) differ in the first bits of the
+/// hash, and so lie under the same slot of the trie's root.
+#[inline(always)]
+fn turned<K: WordSource>(key: K, seed: u32) -> u32 {
+    hash(key, seed).rotate_right(SIDE_BITS)
 }

@@ -7,10 +7,7 @@ use super::slot::{
 };
 use super::words::WordSource;
 use crate::Heap;
-use warpheap_api::abi::ArgBlock;
-use warpheap_api::{
-    AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Layout, layout, select,
-};
+use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapMemory, Layout, layout, select};
 
 /// Most bits of the hash that a root looks at.
 pub const MOST_ROOT_BITS: u32 = 28;
@@ -22,45 +19,15 @@ pub const FRESH: u32 = 1 << 31;
 /// node.
 const MOST_ROUNDS: u32 = 4 * (MOST_NODES + 1);
 
-/// A map without the types of its keys and values: the root and how many bits of the hash it looks at. Plain
-/// words; zeroed ones are no map.
+/// The root of a trie and how many bits of the hash it looks at.
 ///
-/// Widths of keys and values come with each call and must always be the same for a map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
+/// Widths of keys and values come with each call and must always be the same for a trie.
+#[derive(Clone, Copy, Debug)]
 pub struct Trie {
-    root: DevicePtr<u32>,
-    root_bits: u32,
-}
-
-// SAFETY: two words, repr(C), no padding, every bit pattern allowed.
-unsafe impl HeapData for Trie {
-    const WORDS: u32 = 2;
-    const OF_HEAP: bool = true;
-    #[inline(always)]
-    fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
-        Trie {
-            root: DevicePtr::get(memory, word),
-            root_bits: memory.read(word + 1),
-        }
-    }
-    #[inline(always)]
-    fn put<M: HeapMemory>(self, memory: M, word: usize) {
-        self.root.put(memory, word);
-        memory.write(word + 1, self.root_bits);
-    }
-    #[inline(always)]
-    unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
-        Trie {
-            // SAFETY: the caller's promise.
-            root: unsafe { DevicePtr::from_args(args, at) },
-            root_bits: args.words[at + 1],
-        }
-    }
-    #[inline(always)]
-    fn word_at(self, index: u32) -> u32 {
-        HeapData::word_at(self.root, index) | select(index == 1, self.root_bits, 0)
-    }
+    /// `2^root_bits` slots.
+    pub root: DevicePtr<u32>,
+    /// Bits of the hash that the root looks at.
+    pub root_bits: u32,
 }
 
 /// Where a search ended.
@@ -75,7 +42,7 @@ struct Place {
 }
 
 impl Trie {
-    /// No map: it finds nothing and takes nothing.
+    /// No trie: it finds nothing and takes nothing.
     pub const NONE: Trie = Trie {
         root: DevicePtr::from_granule(0),
         root_bits: 0,
@@ -91,50 +58,11 @@ impl Trie {
         }
     }
 
-    /// The map with this root.
-    ///
-    /// # Safety
-    /// `root` is a block of [`root_layout`](Self::root_layout) that is the map's own, of zero words.
-    #[inline(always)]
-    pub const unsafe fn with_root(root: DevicePtr<u32>, root_bits: u32) -> Self {
-        Trie { root, root_bits }
-    }
-
-    /// Makes a map with an empty root; leaves what was there before to itself.
-    ///
-    /// # Errors
-    /// As [`DeviceAlloc::malloc`], and `Unsupported` in heaps of more than 32 GiB; then nothing changed.
-    #[inline]
-    pub fn init<A: DeviceAlloc>(
-        &mut self,
-        heap: Heap<A>,
-        root_bits: u32,
-    ) -> Result<(), AllocError> {
-        if too_large(heap) {
-            return Err(AllocError::Unsupported);
-        }
-        self.root = heap.calloc(Self::root_layout(root_bits))?.cast();
-        self.root_bits = root_bits;
-        Ok(())
-    }
-
-    /// Whether there is no map.
+    /// Whether there is no trie.
     #[inline(always)]
     pub const fn is_none(self) -> bool {
         // Every heap begins with its header.
         self.root.granule() == 0
-    }
-
-    /// The first slot of the root.
-    #[inline(always)]
-    pub fn root(self) -> DevicePtr<u32> {
-        self.root
-    }
-
-    /// Bits of the hash that the root looks at.
-    #[inline(always)]
-    pub fn root_bits(self) -> u32 {
-        self.root_bits
     }
 
     /// The root's slot for a hash.
@@ -271,38 +199,25 @@ impl Trie {
 
 /// Changing and asking, for keys and values of any width.
 impl Trie {
-    /// Inserts a key with its value. If it is there, `replace` says whether the value is overwritten.
+    /// Brings `value` to a key. Where the key is there, `live` does with the value what it likes, given the leaf and its
+    /// state, and says whether that is done.
     ///
     /// # Errors
     /// As [`enter`](Self::enter), and `Contended`; then the map is as it was.
     #[inline(always)]
-    pub fn bring<A: DeviceAlloc, K: WordSource, V: WordSource>(
+    pub fn change<A: DeviceAlloc, K: WordSource, V: WordSource>(
         self,
         heap: Heap<A>,
         key: K,
         value: V,
-        replace: bool,
+        live: impl Fn(u32, u32) -> bool,
     ) -> Result<Before, AllocError> {
         let leaf = self.enter(heap, key, value)?;
         if leaf & FRESH != 0 {
             return Ok(Before::Absent);
         }
-        let memory = heap.memory();
-        let state = first_word(leaf);
-        let first = leaf::value_word(state, key.words());
-        leaf::settle(memory, leaf, key.words(), value, |seen| {
-            let mut done = true;
-            if replace & (value.words() > 1) {
-                done = seen & leaf::LOCKED == 0;
-                if done {
-                    done = leaf::revive(memory, state, seen, first, value);
-                }
-            } else if replace & (value.words() == 1) {
-                memory.release();
-                memory.exchange(first, value.word(0));
-                leaf::changed(memory, state);
-            }
-            done
+        leaf::settle(heap.memory(), leaf, key.words(), value, |seen| {
+            live(leaf, seen)
         })
     }
 
@@ -338,6 +253,6 @@ impl Trie {
 
 /// Whether the heap has blocks beyond what a slot can name, 2^33 words.
 #[inline(always)]
-fn too_large<A: DeviceAlloc>(heap: Heap<A>) -> bool {
+pub fn too_large<A: DeviceAlloc>(heap: Heap<A>) -> bool {
     heap.memory().len() / 8 > 1 << 30
 }

@@ -30,8 +30,11 @@ impl<T: HeapData + Copy> WordSource for Typed<T> {
 /// `count` words of a heap from `first` on, which no lane changes.
 #[derive(Clone, Copy)]
 pub struct Stored<M> {
+    /// The heap.
     pub memory: M,
+    /// The first word.
     pub first: usize,
+    /// How many there are.
     pub count: u32,
 }
 

@@ -4,12 +4,12 @@
 mod map;
 mod multi_map;
 mod set;
-mod trie;
+mod table;
 
 pub use map::DeviceHashMap;
 pub use multi_map::DeviceMultiMap;
 pub use set::DeviceHashSet;
-pub use trie::MapAlloc;
+pub use table::MapAlloc;
 
 use warpheap_rt::device::HeapData;
 

@@ -1,6 +1,6 @@
 //! Hash sets in a heap that the host owns.
 
-use super::trie::{MapAlloc, OwnedTrie};
+use super::table::{MapAlloc, OwnedTable};
 use super::{values_of, words_of};
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use warpheap_rt::device::*;
 
 /// A [`HeapHashSet`] that the host owns, as [`DeviceHashMap`](super::DeviceHashMap) a map.
 pub struct DeviceHashSet<K: HeapData + Copy, A: MapAlloc> {
-    trie: Arc<OwnedTrie<A>>,
+    table: Arc<OwnedTable<A>>,
     types: PhantomData<fn() -> K>,
 }
 
@@ -22,7 +22,7 @@ impl<K: HeapData + Copy, A: MapAlloc> DeviceHashSet<K, A> {
     pub fn new(pool: &Pool<A>, root_bits: u32) -> Result<Self, DeviceError> {
         const { assert_plain::<K>() }
         Ok(DeviceHashSet {
-            trie: Arc::new(OwnedTrie::new(pool, root_bits, [K::WORDS, 0])?),
+            table: Arc::new(OwnedTable::new(pool, root_bits, [K::WORDS, 0])?),
             types: PhantomData,
         })
     }
@@ -32,7 +32,7 @@ impl<K: HeapData + Copy, A: MapAlloc> DeviceHashSet<K, A> {
     /// # Errors
     /// As [`new`](Self::new) and [`fill`](Self::fill).
     pub fn from_keys(pool: &Pool<A>, keys: &[K]) -> Result<Self, DeviceError> {
-        let set = Self::new(pool, OwnedTrie::<A>::root_bits(keys.len()))?;
+        let set = Self::new(pool, OwnedTable::<A>::root_bits(keys.len()))?;
         set.fill(keys)?;
         Ok(set)
     }
@@ -43,7 +43,7 @@ impl<K: HeapData + Copy, A: MapAlloc> DeviceHashSet<K, A> {
     /// [`DeviceError::Kernel`] if memory runs out: then some of them are in; errors of the device.
     pub fn fill(&self, keys: &[K]) -> Result<(), DeviceError> {
         let words: Vec<u32> = keys.iter().flat_map(|key| words_of(*key)).collect();
-        self.trie.fill(&words, &[], keys.len())
+        self.table.fill(&words, &[], keys.len())
     }
 
     /// All keys, in any order.
@@ -51,22 +51,22 @@ impl<K: HeapData + Copy, A: MapAlloc> DeviceHashSet<K, A> {
     /// # Errors
     /// Errors of the device.
     pub fn to_vec(&self) -> Result<Vec<K>, DeviceError> {
-        let [keys, _] = self.trie.read()?;
+        let [keys, _] = self.table.read()?;
         Ok(values_of(&keys).collect())
     }
 
     /// What a launch takes for a kernel's `HeapHashSet<K>`.
     pub fn set(&self) -> SharedArg<HeapHashSet<K>> {
-        let trie = self.trie.trie();
+        let table = self.table.table();
         // SAFETY: the root is this set's own, and holds keys of this type alone.
-        let set = unsafe { HeapHashSet::with_root(trie.root(), trie.root_bits()) };
-        // SAFETY: it is this trie.
-        unsafe { self.trie.shared(set, &self.trie) }
+        let set = unsafe { HeapHashSet::with_root(table.root(), table.root_bits()) };
+        // SAFETY: it is this table.
+        unsafe { self.table.shared(set, &self.table) }
     }
 }
 
 impl<K: HeapData + Copy, A: MapAlloc> fmt::Debug for DeviceHashSet<K, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("DeviceHashSet").field(&self.trie).finish()
+        f.debug_tuple("DeviceHashSet").field(&self.table).finish()
     }
 }

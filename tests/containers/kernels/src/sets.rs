@@ -77,7 +77,7 @@ pub fn set_own<A: DeviceAlloc>(
 ///
 /// # Errors
 /// As `HeapMultiMap::push`.
-#[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
+#[kernel(allocators = [WarpHeap, RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn multi_push<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapMultiMap<u32, u32>,

@@ -1,11 +1,11 @@
 //! Keys whose hashes are the same at first.
 
 use super::world::World;
-use warpheap::{DeviceVec, LaunchConfig};
+use warpheap::{DeviceHashSet, DeviceVec, LaunchConfig};
 use warpheap_api::host::SharedArg;
 use warpheap_container_kernels::maps::*;
 use warpheap_container_tests::{Site, assert_empty};
-use warpheap_rt::device::{HeapHashMap, WarpHeap};
+use warpheap_rt::device::{HeapHashMap, RandomWalkMalloc, WarpHeap};
 
 /// The library's hash of a key of two words, for its first seed.
 fn hash(key: [u32; 2]) -> u32 {
@@ -13,16 +13,50 @@ fn hash(key: [u32; 2]) -> u32 {
     hash(hash(!0 ^ key[0]) ^ key[1])
 }
 
-/// Keys whose first hash is the same part at the second.
-pub fn collides(site: &Site) {
-    let world = World::<WarpHeap>::new(site, 1 << 20, 3);
-    let first = [1, 1];
+/// Different keys with the same first hash.
+fn colliding() -> Vec<[u32; 2]> {
     let half = |key: u32| warpheap_rt::sync::hash(!key);
     let keys: Vec<[u32; 2]> = (0..40).map(|i| [i, 1 ^ half(1) ^ half(i)]).collect();
     assert!(
-        keys.iter().all(|&key| hash(key) == hash(first)),
+        keys.iter().all(|&key| hash(key) == hash([1, 1])),
         "the test's keys do not collide"
     );
+    keys
+}
+
+/// Keys with the same tag: sixteen have room in slots, the others go to the trie.
+pub fn collides_in_slots(site: &Site) {
+    let pool = site.heap::<RandomWalkMalloc>(1 << 20);
+    let set = DeviceHashSet::<[u32; 2], RandomWalkMalloc>::new(&pool, 7).expect("a set");
+    let keys = colliding();
+    let (there, more) = keys.split_at(25);
+    set.fill(there).expect("fill");
+    let answers = DeviceVec::<u32>::zeroed(&site.device, keys.len()).expect("answers");
+    let listed = DeviceVec::from_slice(&site.device, &keys).expect("keys");
+    let all = LaunchConfig::for_num_elems(keys.len() as u32);
+    // 0: whether they are there, 1: remove them.
+    for (what, number) in [(0, there.len()), (1, there.len()), (0, 0)] {
+        answers.fill_zero().expect("zeros");
+        let asked = site
+            .kernels
+            .set_ask(&pool, all, set.set(), &listed, &answers, what);
+        asked.expect("set_ask");
+        let yes = answers.to_vec().expect("answers").iter().sum::<u32>();
+        assert_eq!(yes as usize, number);
+    }
+    set.fill(more).expect("fill");
+    set.fill(&keys).expect("fill");
+    let mut found = set.to_vec().expect("keys");
+    found.sort_unstable();
+    assert_eq!(found, keys);
+    drop(set);
+    assert_empty(&pool);
+}
+
+/// Keys whose first hash is the same part at the second.
+pub fn collides(site: &Site) {
+    let world = World::<WarpHeap>::new(site, 1 << 20, 3);
+    let keys = colliding();
     let op = |kind, key: &[u32; 2]| MapOp {
         kind,
         key: key[0],
@@ -40,9 +74,9 @@ pub fn collides(site: &Site) {
         world.vec(&[0]),
     );
     let outcomes = DeviceVec::zeroed(device, ops.len()).expect("outcomes");
-    let trie = world.map().trie();
+    let table = world.map().table();
     // SAFETY: the map is empty.
-    let map = unsafe { HeapHashMap::with_root(trie.root(), trie.root_bits()) };
+    let map = unsafe { HeapHashMap::with_root(table.root(), table.root_bits()) };
     // SAFETY: it is of this heap, and freed below.
     let map = unsafe { SharedArg::assume_of(&world.pool, map) };
     let (kernels, pool) = (&site.kernels, &world.pool);

@@ -5,7 +5,7 @@ mod explored;
 mod histories;
 mod world;
 
-use collisions::collides;
+use collisions::{collides, collides_in_slots};
 use histories::{SHAPES, histories, late_change, step};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -20,6 +20,9 @@ use world::{Any, World};
 
 const EXHAUSTED: u32 = 101;
 
+/// The smallest size of a root that has slots.
+const SLOTS: u32 = 7;
+
 /// `n` different numbers, next to each other and far apart.
 fn numbers(n: u32) -> Vec<u32> {
     (0..n)
@@ -33,9 +36,9 @@ fn numbers(n: u32) -> Vec<u32> {
         .collect()
 }
 
-/// Every key twice, into a root of four slots: each is inserted once, found, listed once and freed.
-fn grows<A: Any>(site: &Site) {
-    let world = World::<A>::new(site, 8 << 20, 2);
+/// Every key twice, into a root that is too small: each is inserted once, found, listed once and freed.
+fn grows<A: Any>(site: &Site, root_bits: u32) {
+    let world = World::<A>::new(site, 8 << 20, root_bits);
     let count = if site.is_slow() { 6000 } else { 30_000 };
     let single = numbers(count);
     let keys: Vec<u32> = single.iter().chain(single.iter().rev()).copied().collect();
@@ -64,8 +67,8 @@ fn grows<A: Any>(site: &Site) {
             "{lanes} lanes list something else"
         );
     }
-    // Many shares, fewer, then as few as the root has slots.
-    for lanes in [64, 5, 3] {
+    // Many shares, fewer, then as few as the trie's root has slots.
+    for lanes in [64, 5, 2] {
         world.clear(lanes);
         assert!(world.list(64).is_empty());
     }
@@ -73,8 +76,8 @@ fn grows<A: Any>(site: &Site) {
 }
 
 /// All lanes at a few keys: nothing is lost of the sums.
-fn adds<A: Any>(site: &Site) {
-    let world = World::<A>::new(site, 4 << 20, 0);
+fn adds<A: Any>(site: &Site, root_bits: u32) {
+    let world = World::<A>::new(site, 4 << 20, root_bits);
     let lanes = if site.is_slow() { 4000u32 } else { 1 << 17 };
     let keys: Vec<u32> = (0..lanes)
         .map(|i| if i % 5 < 3 { 9 } else { i % 7 })
@@ -93,8 +96,8 @@ fn adds<A: Any>(site: &Site) {
 }
 
 /// Removed keys are gone, come back, and their memory comes back by tidying, whatever the number of lanes.
-fn tidies<A: Any>(site: &Site) {
-    let world = World::<A>::new(site, 4 << 20, 3);
+fn tidies<A: Any>(site: &Site, root_bits: u32) {
+    let world = World::<A>::new(site, 4 << 20, root_bits);
     let empty = world.used();
     let keys = numbers(2000);
     let (gone, kept): (Vec<u32>, Vec<u32>) = keys.iter().partition(|&&key| key % 7 != 0);
@@ -128,6 +131,41 @@ fn tidies<A: Any>(site: &Site) {
     world.tidy(8);
     assert_eq!(world.used(), empty, "dead keys stay");
     assert_eq!(world.insert(&keys, &keys), vec![1; keys.len()]);
+    world.free();
+}
+
+/// Keys come and go for many rounds, each one once. With tidying between the rounds the slots of the first serve those of the
+/// last, and no key is lost.
+fn ages(site: &Site) {
+    const LIVE: usize = 200;
+    const ROUNDS: usize = 20;
+    let world = World::<WarpHeap>::new(site, 4 << 20, SLOTS + 1);
+    let keys = numbers((LIVE * ROUNDS) as u32);
+    let mut at_first = 0;
+    for round in 1..ROUNDS {
+        let old = &keys[(round - 1) * LIVE..][..LIVE];
+        let new = &keys[round * LIVE..][..LIVE];
+        if round == 1 {
+            world.insert(old, old);
+        }
+        assert_eq!(world.insert(new, new), vec![1; LIVE]);
+        let used = world.used();
+        if round == 1 {
+            at_first = used;
+        }
+        // The few keys for which a group has no room lie in leaves, of which there are more in one round than in another.
+        assert!(
+            used < at_first + 2048,
+            "{used} bytes in round {round}, {at_first} in the first"
+        );
+        assert_eq!(world.get(old), old, "round {round}");
+        assert_eq!(world.remove(old), vec![1; LIVE]);
+        world.tidy([1, 7, 64][round % 3]);
+        assert_eq!(world.get(new), new, "round {round}");
+        let mut expected: Vec<[u32; 2]> = new.iter().map(|&key| [key, key]).collect();
+        expected.sort_unstable();
+        assert_eq!(world.list(3), expected, "round {round}");
+    }
     world.free();
 }
 
@@ -186,7 +224,7 @@ fn runs_out(site: &Site) {
 /// Keys that are there come exactly once to lanes that list them, whatever others insert meanwhile.
 fn lists_while_growing(site: &Site, rounds: u32) {
     for round in 0..rounds {
-        let world = World::<WarpHeap>::new(site, 1 << 20, 1);
+        let world = World::<WarpHeap>::new(site, 1 << 20, [1, SLOTS][round as usize % 2]);
         let keys = numbers(20 + round % 10);
         let (old, new) = keys.split_at(8);
         world.insert(old, old);
@@ -214,7 +252,7 @@ fn model(site: &Site, cases: u32) {
         ..Config::default()
     });
     let tested = runner.run(
-        &(0u32..4, prop::collection::vec(batch, 1..12)),
+        &(0u32..9, prop::collection::vec(batch, 1..12)),
         |(root_bits, batches)| {
             let world = World::<WarpHeap>::new(site, 1 << 20, root_bits);
             let mut model = HashMap::new();
@@ -257,12 +295,20 @@ fn model(site: &Site, cases: u32) {
 
 /// All of it on one device.
 fn everything(site: &Site) {
-    grows::<WarpHeap>(site);
-    adds::<WarpHeap>(site);
-    tidies::<WarpHeap>(site);
+    for root_bits in [2, SLOTS, 12] {
+        grows::<WarpHeap>(site, root_bits);
+    }
+    for root_bits in [0, SLOTS] {
+        adds::<WarpHeap>(site, root_bits);
+    }
+    for root_bits in [3, SLOTS + 1] {
+        tidies::<WarpHeap>(site, root_bits);
+    }
+    ages(site);
     runs_out(site);
     lists_while_growing(site, 10);
     collides(site);
+    collides_in_slots(site);
     let mut complete = 0;
     for seed in 0..30 {
         for shape in SHAPES {

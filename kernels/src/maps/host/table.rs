@@ -1,6 +1,8 @@
-//! Hash tries in a heap that the host owns, whatever their keys and values are.
+//! Hash tables in a heap that the host owns, whatever their keys and values are.
 
-use super::super::{MapFillEntry, MapFreeEntry, MapReadEntry};
+use super::super::{
+    MapFillEntry, MapFreeEntry, MapGetEntry, MapMoveEntry, MapReadEntry, MapRemoveEntry,
+};
 use crate::Kernels;
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,42 +11,76 @@ use warpheap_rt::api::host::{
     Arg, BackendKind, DeviceError, DeviceVec, HostAlloc, HostEntry, IntoArg, LaunchConfig, Pool,
     Prepared, RawPool, SharedArg,
 };
-use warpheap_rt::container::map::{NODE_SLOTS, Trie};
+use warpheap_rt::container::map::{NODE_SLOTS, Table};
 use warpheap_rt::device::*;
 
 /// Heaps that the library has kernels of maps for.
-pub trait MapAlloc: HostAlloc + MapFillEntry + MapReadEntry + MapFreeEntry {}
+pub trait MapAlloc:
+    HostAlloc + MapFillEntry + MapFreeEntry + MapGetEntry + MapMoveEntry + MapReadEntry + MapRemoveEntry
+{
+}
 
-impl<A: HostAlloc + MapFillEntry + MapReadEntry + MapFreeEntry> MapAlloc for A {}
+impl<A> MapAlloc for A where
+    A: HostAlloc
+        + MapFillEntry
+        + MapFreeEntry
+        + MapGetEntry
+        + MapMoveEntry
+        + MapReadEntry
+        + MapRemoveEntry
+{
+}
 
-/// A trie that is freed when it is dropped.
-pub(super) struct OwnedTrie<A: MapAlloc> {
+/// What a launch needs to know of a kernel.
+type Entry = (&'static str, HostEntry, &'static str);
+
+/// The kernel of a trait that `#[kernel]` made.
+macro_rules! entry {
+    ($entry:ident) => {
+        (
+            <A as $entry>::ENTRY,
+            <A as $entry>::HOST,
+            <A as $entry>::IMAGE,
+        )
+    };
+}
+
+/// A table that is freed when it is dropped.
+pub(super) struct OwnedTable<A: MapAlloc> {
     kernels: Kernels,
     pool: RawPool,
-    trie: Trie,
+    table: Table,
     key_words: u32,
     value_words: u32,
     allocator: PhantomData<fn() -> A>,
 }
 
-impl<A: MapAlloc> OwnedTrie<A> {
-    /// An empty trie of keys and values of so many words.
+impl<A: MapAlloc> OwnedTable<A> {
+    /// An empty table for about `2^root_bits` keys; keys and values have so many words.
     pub fn new(
         pool: &Pool<A>,
         root_bits: u32,
         [key_words, value_words]: [u32; 2],
     ) -> Result<Self, DeviceError> {
-        let kernels = crate::calls::kernels_of(&pool.raw().device)?;
-        let layout = Trie::root_layout(root_bits);
-        if pool.bytes() > 32 << 30 {
-            return Err(pool.raw().refused(layout, AllocError::Unsupported));
+        Self::in_raw(pool.raw(), root_bits, [key_words, value_words])
+    }
+
+    fn in_raw(
+        pool: &RawPool,
+        root_bits: u32,
+        [key_words, value_words]: [u32; 2],
+    ) -> Result<Self, DeviceError> {
+        let kernels = crate::calls::kernels_of(&pool.device)?;
+        let layout = Table::root_layout(root_bits, key_words, value_words);
+        if pool.words > (32 << 30) / 4 {
+            return Err(pool.refused(layout, AllocError::Unsupported));
         }
         let root = pool.malloc(layout)?.cast::<u32>();
-        let this = OwnedTrie {
+        let this = OwnedTable {
             kernels,
-            pool: pool.raw().clone(),
-            // SAFETY: the root is a block of this layout, and is zeroed before anybody uses the trie.
-            trie: unsafe { Trie::with_root(root, root_bits) },
+            pool: pool.clone(),
+            // SAFETY: the root is a block of this layout, and is zeroed before anybody uses the table.
+            table: unsafe { Table::with_root(root, root_bits) },
             key_words,
             value_words,
             allocator: PhantomData,
@@ -57,18 +93,18 @@ impl<A: MapAlloc> OwnedTrie<A> {
 
     /// The size of a root that fits so many keys.
     pub fn root_bits(keys: usize) -> u32 {
-        keys.max(2).ilog2().min(24)
+        (keys + keys / 3).max(2).ilog2().min(26)
     }
 
-    /// The trie without its owner.
-    pub fn trie(&self) -> Trie {
-        self.trie
+    /// The table without its owner.
+    pub fn table(&self) -> Table {
+        self.table
     }
 
-    /// What is made of the trie as an argument, which keeps `owner`.
+    /// What is made of the table as an argument, which keeps `owner`.
     ///
     /// # Safety
-    /// It is this trie with the types of its keys and values, and `owner` has this value.
+    /// It is this table with the types of its keys and values, and `owner` has this value.
     pub unsafe fn shared<C: HeapData + Copy, O: Send + Sync + 'static>(
         &self,
         container: C,
@@ -92,11 +128,7 @@ impl<A: MapAlloc> OwnedTrie<A> {
         let device = &self.pool.device;
         let keys = DeviceVec::from_slice(device, keys)?;
         let values = DeviceVec::from_slice(device, values)?;
-        let entry = (
-            <A as MapFillEntry>::ENTRY,
-            <A as MapFillEntry>::HOST,
-            <A as MapFillEntry>::IMAGE,
-        );
+        let entry = entry!(MapFillEntry);
         let args = [
             keys.arg(),
             values.arg(),
@@ -119,6 +151,65 @@ impl<A: MapAlloc> OwnedTrie<A> {
         Ok([keys.to_vec()?, values.to_vec()?])
     }
 
+    /// The words of the values of `count` keys, and for each key whether it is there.
+    pub fn get(&self, keys: &[u32], count: usize) -> Result<[Vec<u32>; 2], DeviceError> {
+        let count = self.numbered(count)?;
+        if count == 0 {
+            return Ok([Vec::new(), Vec::new()]);
+        }
+        let device = &self.pool.device;
+        let keys = DeviceVec::from_slice(device, keys)?;
+        let values = DeviceVec::<u32>::zeroed(device, (count * self.value_words) as usize)?;
+        let found = DeviceVec::<u32>::zeroed(device, count as usize)?;
+        let args = [
+            keys.arg(),
+            values.arg_mut(),
+            found.arg_mut(),
+            self.key_words.into_arg(),
+            self.value_words.into_arg(),
+            count.into_arg(),
+        ];
+        // SAFETY: these are the parameters of map_get behind the heap and the map.
+        unsafe { self.run(entry!(MapGetEntry), count, args.into()) }?;
+        Ok([values.to_vec()?, found.to_vec()?])
+    }
+
+    /// Removes `count` keys; how many of them were there.
+    pub fn remove(&self, keys: &[u32], count: usize) -> Result<usize, DeviceError> {
+        let count = self.numbered(count)?;
+        if count == 0 {
+            return Ok(0);
+        }
+        let device = &self.pool.device;
+        let keys = DeviceVec::from_slice(device, keys)?;
+        let removed = DeviceVec::<u32>::zeroed(device, 1)?;
+        let args = [
+            keys.arg(),
+            removed.arg(),
+            self.key_words.into_arg(),
+            self.value_words.into_arg(),
+            count.into_arg(),
+        ];
+        // SAFETY: these are the parameters of map_remove behind the heap and the map.
+        unsafe { self.run(entry!(MapRemoveEntry), count, args.into()) }?;
+        Ok(removed.to_vec()?.iter().sum::<u32>() as usize)
+    }
+
+    /// A table for about `2^root_bits` keys with all that is in this one.
+    pub fn resized(&self, root_bits: u32) -> Result<Self, DeviceError> {
+        let new = Self::in_raw(&self.pool, root_bits, [self.key_words, self.value_words])?;
+        // SAFETY: both are owned, and this call waits for the launch.
+        let to = unsafe { SharedArg::assume_of_raw(&self.pool, new.table) };
+        let args = [
+            to.into_arg(),
+            self.key_words.into_arg(),
+            self.value_words.into_arg(),
+        ];
+        // SAFETY: these are the parameters of map_move behind the heap and the map.
+        unsafe { self.run(entry!(MapMoveEntry), self.lanes(), args.into()) }?;
+        Ok(new)
+    }
+
     /// Makes all values zero.
     pub fn forget_values(&self) -> Result<(), DeviceError> {
         let [keys, values] = self.read()?;
@@ -134,11 +225,7 @@ impl<A: MapAlloc> OwnedTrie<A> {
         room: u32,
     ) -> Result<u32, DeviceError> {
         let found = DeviceVec::<u32>::zeroed(&self.pool.device, 1)?;
-        let entry = (
-            <A as MapReadEntry>::ENTRY,
-            <A as MapReadEntry>::HOST,
-            <A as MapReadEntry>::IMAGE,
-        );
+        let entry = entry!(MapReadEntry);
         let args = [
             keys.arg_mut(),
             values.arg_mut(),
@@ -179,16 +266,11 @@ impl<A: MapAlloc> OwnedTrie<A> {
     ///
     /// # Safety
     /// The entry is one of this allocator's, and takes these.
-    unsafe fn run(
-        &self,
-        entry: (&'static str, HostEntry, &'static str),
-        lanes: u32,
-        args: Vec<Arg>,
-    ) -> Result<(), DeviceError> {
+    unsafe fn run(&self, entry: Entry, lanes: u32, args: Vec<Arg>) -> Result<(), DeviceError> {
         let heap = Arg::Heap(self.pool.heap_arg());
         // SAFETY: this value owns it, and waits for the launch.
-        let trie = unsafe { SharedArg::assume_of_raw(&self.pool, self.trie) };
-        let mut all = vec![heap, trie.into_arg()];
+        let table = unsafe { SharedArg::assume_of_raw(&self.pool, self.table) };
+        let mut all = vec![heap, table.into_arg()];
         all.extend(args);
         let module = self.kernels.module(entry.2).clone();
         let config = LaunchConfig::for_num_elems(lanes);
@@ -198,13 +280,9 @@ impl<A: MapAlloc> OwnedTrie<A> {
     }
 
     fn free(&self) -> Result<(), DeviceError> {
-        let entry = (
-            <A as MapFreeEntry>::ENTRY,
-            <A as MapFreeEntry>::HOST,
-            <A as MapFreeEntry>::IMAGE,
-        );
-        let trie = self.trie;
-        let slots = 1 << trie.root_bits();
+        let entry = entry!(MapFreeEntry);
+        let table = self.table;
+        let slots = table.most_shares(self.value_words);
         // Many shares, then fewer for the nodes above those, in the end no more than the root has slots.
         let mut shares = self.lanes().max(slots).min(1 << 20);
         let mut on = true;
@@ -219,13 +297,13 @@ impl<A: MapAlloc> OwnedTrie<A> {
             unsafe { self.run(entry, shares, args.into()) }?;
             shares = (shares / NODE_SLOTS).max(slots.min(shares));
         }
-        let layout = Trie::root_layout(trie.root_bits());
+        let layout = Table::root_layout(table.root_bits(), self.key_words, self.value_words);
         // SAFETY: the root came from this heap with this layout, and nothing hangs from it any more.
-        unsafe { self.pool.free(trie.root().cast(), layout) }
+        unsafe { self.pool.free(table.root().cast(), layout) }
     }
 }
 
-impl<A: MapAlloc> Drop for OwnedTrie<A> {
+impl<A: MapAlloc> Drop for OwnedTable<A> {
     fn drop(&mut self) {
         // In a heap that was made fresh since there is nothing to free.
         if self.pool.is_over() {
@@ -237,11 +315,11 @@ impl<A: MapAlloc> Drop for OwnedTrie<A> {
     }
 }
 
-impl<A: MapAlloc> fmt::Debug for OwnedTrie<A> {
+impl<A: MapAlloc> fmt::Debug for OwnedTable<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OwnedTrie")
+        f.debug_struct("OwnedTable")
             .field("allocator", &self.pool.allocator)
-            .field("trie", &self.trie)
+            .field("table", &self.table)
             .finish()
     }
 }

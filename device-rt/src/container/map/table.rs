@@ -1,0 +1,470 @@
+//! A map without the types of its keys and values: slots, and a trie for what has no room in them.
+
+use super::flat::{BUCKET_SLOTS, Entered, Flat};
+use super::leaf::{self, Before, MOST_ROUNDS};
+use super::read;
+use super::slot::first_word;
+use super::tag::{self, EMPTY};
+use super::trie::{FRESH, Trie, too_large};
+use super::words::WordSource;
+use crate::Heap;
+use warpheap_api::abi::ArgBlock;
+use warpheap_api::{
+    AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Layout, layout, least, select,
+};
+
+/// The smallest size of a root with slots: below, a tag would not have room for the rest of the hash.
+const FIRST_BITS: u32 = tag::OWN_BITS + 1;
+/// The trie has a slot for so many keys, as a power of two: few of them get there.
+const TRIE_BITS_LESS: u32 = 4;
+/// Alignment of a root: a line of every cache.
+const ALIGN: usize = 128;
+/// The largest root, as a power of two of bytes.
+const MOST_BYTES_BITS: u32 = if usize::BITS > 32 { 35 } else { 31 };
+
+/// The root of a map and its size. Plain words; zeroed ones are no map.
+///
+/// A root of `2^root_bits` is for about as many keys. If values have one word or none, and `root_bits` is 7 or more, it begins with
+/// twice as many slots. Behind them is the root of a trie.
+///
+/// Widths of keys and values come with each call and must always be the same for a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Table {
+    root: DevicePtr<u32>,
+    root_bits: u32,
+}
+
+// SAFETY: two words, repr(C), no padding, every bit pattern allowed.
+unsafe impl HeapData for Table {
+    const WORDS: u32 = 2;
+    const OF_HEAP: bool = true;
+    #[inline(always)]
+    fn get<M: HeapMemory>(memory: M, word: usize) -> Self {
+        Table {
+            root: DevicePtr::get(memory, word),
+            root_bits: memory.read(word + 1),
+        }
+    }
+    #[inline(always)]
+    fn put<M: HeapMemory>(self, memory: M, word: usize) {
+        self.root.put(memory, word);
+        memory.write(word + 1, self.root_bits);
+    }
+    #[inline(always)]
+    unsafe fn from_args(args: &ArgBlock, at: usize) -> Self {
+        Table {
+            // SAFETY: the caller's promise.
+            root: unsafe { DevicePtr::from_args(args, at) },
+            root_bits: args.words[at + 1],
+        }
+    }
+    #[inline(always)]
+    fn word_at(self, index: u32) -> u32 {
+        HeapData::word_at(self.root, index) | select(index == 1, self.root_bits, 0)
+    }
+}
+
+/// Whether a root has slots.
+#[inline(always)]
+const fn has_slots(root_bits: u32, value_words: u32) -> bool {
+    root_bits >= FIRST_BITS && value_words <= 1
+}
+
+/// Words of the slots of a root.
+#[inline(always)]
+const fn slots_words(root_bits: u32, key_words: u32, value_words: u32) -> usize {
+    if has_slots(root_bits, value_words) {
+        (Flat::slot_words(key_words, value_words) as usize) << (root_bits + 1)
+    } else {
+        0
+    }
+}
+
+/// Bits of the hash that the root of the trie looks at.
+#[inline(always)]
+const fn trie_bits(root_bits: u32, value_words: u32) -> u32 {
+    if has_slots(root_bits, value_words) {
+        root_bits - TRIE_BITS_LESS
+    } else {
+        root_bits
+    }
+}
+
+impl Table {
+    /// No map: it finds nothing and takes nothing.
+    pub const NONE: Table = Table {
+        root: DevicePtr::from_granule(0),
+        root_bits: 0,
+    };
+
+    /// The layout of a root for about `2^root_bits` keys; one that no heap serves if that is too many.
+    #[inline(always)]
+    pub const fn root_layout(root_bits: u32, key_words: u32, value_words: u32) -> Layout {
+        let trie = trie_bits(root_bits, value_words);
+        if !has_slots(root_bits, value_words) {
+            return Trie::root_layout(trie);
+        }
+        // The slots' words, their number doubled for the trie's, and their bytes.
+        let slot_bits = 32 - Flat::slot_words(key_words, value_words).leading_zeros();
+        if root_bits + 1 + slot_bits + 3 > MOST_BYTES_BITS {
+            return layout::bytes(layout::ABSURD);
+        }
+        let words = slots_words(root_bits, key_words, value_words) + (1 << trie);
+        layout::aligned(words * 4, ALIGN)
+    }
+
+    /// The map with this root.
+    ///
+    /// # Safety
+    /// `root` is a block of [`root_layout`](Self::root_layout) that is the map's own, of zero words.
+    #[inline(always)]
+    pub const unsafe fn with_root(root: DevicePtr<u32>, root_bits: u32) -> Self {
+        Table { root, root_bits }
+    }
+
+    /// Makes a map with an empty root; leaves what was there before to itself.
+    ///
+    /// # Errors
+    /// As [`DeviceAlloc::malloc`], and `Unsupported` in heaps of more than 32 GiB; then nothing changed.
+    #[inline]
+    pub fn init<A: DeviceAlloc>(
+        &mut self,
+        heap: Heap<A>,
+        root_bits: u32,
+        key_words: u32,
+        value_words: u32,
+    ) -> Result<(), AllocError> {
+        if too_large(heap) {
+            return Err(AllocError::Unsupported);
+        }
+        let layout = Self::root_layout(root_bits, key_words, value_words);
+        self.root = heap.calloc(layout)?.cast();
+        self.root_bits = root_bits;
+        Ok(())
+    }
+
+    /// Whether there is no map.
+    #[inline(always)]
+    pub const fn is_none(self) -> bool {
+        // Every heap begins with its header.
+        self.root.granule() == 0
+    }
+
+    /// The root.
+    #[inline(always)]
+    pub fn root(self) -> DevicePtr<u32> {
+        self.root
+    }
+
+    /// Bits of the size of the root.
+    #[inline(always)]
+    pub fn root_bits(self) -> u32 {
+        self.root_bits
+    }
+
+    /// The most shares of which each is alone in its parts of the trie, all the way up.
+    #[inline(always)]
+    pub fn most_shares(self, value_words: u32) -> u32 {
+        1 << trie_bits(self.root_bits, value_words)
+    }
+
+    /// The slots.
+    #[inline(always)]
+    pub fn flat(self, key_words: u32, value_words: u32) -> Flat {
+        let slots = has_slots(self.root_bits, value_words) & !self.is_none();
+        Flat {
+            first: self.root.word(),
+            // Two slots for a key, four to a bucket.
+            bits: select(slots, self.root_bits.wrapping_sub(1), 0),
+            key_words,
+            value_words,
+        }
+    }
+
+    /// The trie.
+    #[inline(always)]
+    pub fn trie(self, key_words: u32, value_words: u32) -> Trie {
+        let words = slots_words(self.root_bits, key_words, value_words);
+        let granules = (words / DevicePtr::GRANULE_WORDS) as u32;
+        let root = DevicePtr::from_granule(self.root.granule() + granules);
+        let bits = trie_bits(self.root_bits, value_words);
+        if self.is_none() {
+            Trie::NONE
+        } else {
+            Trie {
+                root,
+                root_bits: bits,
+            }
+        }
+    }
+
+    /// Brings `value` to a key. Where the key is there, `in_slot` or `in_leaf` does with the value what it likes, given
+    /// the slot, or the leaf and its state, and says whether that is done.
+    ///
+    /// # Errors
+    /// As [`Trie::enter`], and `Contended`; then the map is as it was.
+    #[inline(always)]
+    pub fn change<A: DeviceAlloc, K: WordSource, V: WordSource>(
+        self,
+        heap: Heap<A>,
+        key: K,
+        value: V,
+        in_slot: impl Fn(Flat, usize) -> bool,
+        in_leaf: impl Fn(u32, u32) -> bool,
+    ) -> Result<Before, AllocError> {
+        if self.is_none() | too_large(heap) {
+            return Err(AllocError::Unsupported);
+        }
+        let memory = heap.memory();
+        let flat = self.flat(key.words(), value.words());
+        let mut how = select(flat.bits == 0, Entered::NO_ROOM, Entered::CONTENDED);
+        let mut round = 0;
+        while (how == Entered::CONTENDED) & (round < MOST_ROUNDS) {
+            round += 1;
+            let entered = flat.enter(memory, key, value);
+            how = entered.how;
+            if (how == Entered::THERE) && !in_slot(flat, entered.slot) {
+                how = Entered::CONTENDED;
+            }
+        }
+        if how == Entered::CONTENDED {
+            return Err(AllocError::Contended);
+        }
+        if how == Entered::NO_ROOM {
+            let trie = self.trie(key.words(), value.words());
+            return trie.change(heap, key, value, in_leaf);
+        }
+        Ok(Before::of(how == Entered::THERE))
+    }
+
+    /// Inserts a key with its value. If it is there, `replace` says whether the value is overwritten.
+    ///
+    /// # Errors
+    /// As [`change`](Self::change).
+    #[inline(always)]
+    pub fn bring<A: DeviceAlloc, K: WordSource, V: WordSource>(
+        self,
+        heap: Heap<A>,
+        key: K,
+        value: V,
+        replace: bool,
+    ) -> Result<Before, AllocError> {
+        let memory = heap.memory();
+        let in_slot = move |flat: Flat, slot: usize| {
+            if replace & (value.words() > 0) {
+                memory.release();
+                memory.exchange(flat.value_word(slot), value.word(0));
+                flat.changed(memory, slot);
+            }
+            true
+        };
+        let in_leaf = move |leaf: u32, seen: u32| {
+            let state = first_word(leaf);
+            let first = leaf::value_word(state, key.words());
+            let mut done = true;
+            if replace & (value.words() > 1) {
+                done = seen & leaf::LOCKED == 0;
+                if done {
+                    done = leaf::revive(memory, state, seen, first, value);
+                }
+            } else if replace & (value.words() == 1) {
+                memory.release();
+                memory.exchange(first, value.word(0));
+                leaf::changed(memory, state);
+            }
+            done
+        };
+        self.change(heap, key, value, in_slot, in_leaf)
+    }
+
+    /// The word in which the value of a key begins, which stays where it is; a key that is not there gets this value.
+    /// For maps from which no key is removed.
+    ///
+    /// # Errors
+    /// As [`change`](Self::change).
+    #[inline(always)]
+    pub fn enter<A: DeviceAlloc, K: WordSource, V: WordSource>(
+        self,
+        heap: Heap<A>,
+        key: K,
+        value: V,
+    ) -> Result<usize, AllocError> {
+        if self.is_none() | too_large(heap) {
+            return Err(AllocError::Unsupported);
+        }
+        let flat = self.flat(key.words(), value.words());
+        if flat.bits != 0 {
+            let entered = flat.enter(heap.memory(), key, value);
+            if entered.how == Entered::CONTENDED {
+                return Err(AllocError::Contended);
+            }
+            if entered.how != Entered::NO_ROOM {
+                return Ok(flat.value_word(entered.slot));
+            }
+        }
+        let trie = self.trie(key.words(), value.words());
+        let leaf = trie.enter(heap, key, value)? & !FRESH;
+        Ok(leaf::value_word(first_word(leaf), key.words()))
+    }
+
+    /// The word in which the value of a key begins; 0 if it is not there. For maps from which no key is removed.
+    #[inline(always)]
+    pub fn find<M: HeapMemory, K: WordSource>(self, memory: M, key: K, value_words: u32) -> usize {
+        let flat = self.flat(key.words(), value_words);
+        let mut word = 0;
+        let mut elsewhere = true;
+        if flat.bits != 0 {
+            let found = flat.find(memory, key);
+            elsewhere = found.elsewhere;
+            if found.slot != 0 {
+                word = flat.value_word(found.slot);
+            }
+        }
+        if elsewhere {
+            let leaf = self.trie(key.words(), value_words).find(memory, key);
+            if leaf != EMPTY {
+                word = leaf::value_word(first_word(leaf), key.words());
+            }
+        }
+        word
+    }
+
+    /// Gives `take` each word of a key's value with its number, perhaps several times: what it had last counts. 1 if the key
+    /// is there, else 0.
+    #[inline(always)]
+    pub fn words<A: DeviceAlloc, K: WordSource>(
+        self,
+        heap: Heap<A>,
+        key: K,
+        value_words: u32,
+        take: impl FnMut(u32, u32),
+    ) -> u32 {
+        read::words(heap, self, key, value_words, take)
+    }
+
+    /// Whether a key is there.
+    #[inline(always)]
+    pub fn contains<M: HeapMemory, K: WordSource>(
+        self,
+        memory: M,
+        key: K,
+        value_words: u32,
+    ) -> bool {
+        let flat = self.flat(key.words(), value_words);
+        let mut there = false;
+        let mut elsewhere = true;
+        if flat.bits != 0 {
+            let found = flat.find(memory, key);
+            there = found.slot != 0;
+            elsewhere = found.elsewhere;
+        }
+        if elsewhere {
+            there = self.trie(key.words(), value_words).contains(memory, key);
+        }
+        there
+    }
+
+    /// Removes a key.
+    ///
+    /// # Errors
+    /// `Contended`.
+    #[inline(always)]
+    pub fn remove<M: HeapMemory, K: WordSource>(
+        self,
+        memory: M,
+        key: K,
+        value_words: u32,
+    ) -> Result<Before, AllocError> {
+        let flat = self.flat(key.words(), value_words);
+        // 0: it was not there; 1: it is no longer; 2: it has no slot.
+        let mut answer = 2;
+        if flat.bits != 0 {
+            answer = flat.remove(memory, key);
+        }
+        if answer == 2 {
+            return self.trie(key.words(), value_words).remove(memory, key);
+        }
+        if answer == 3 {
+            return Err(AllocError::Contended);
+        }
+        Ok(Before::of(answer == 1))
+    }
+
+    /// Takes all keys of share `index` of `count` out, and frees the memory that they have beside the root.
+    ///
+    /// # Safety
+    /// Nobody else uses the map in this launch, shares are those of one number of shares, and the map is of this heap.
+    #[inline]
+    pub unsafe fn free_part<A: DeviceAlloc>(
+        self,
+        heap: Heap<A>,
+        key_words: u32,
+        value_words: u32,
+        index: u32,
+        count: u32,
+    ) {
+        let flat = self.flat(key_words, value_words);
+        let mut bucket = index;
+        while bucket < flat.buckets() {
+            let mut slot = 0;
+            while slot < BUCKET_SLOTS {
+                heap.memory().store(flat.slot(bucket, slot), EMPTY);
+                slot += 1;
+            }
+            // Without going past the end of the numbers.
+            let left = flat.buckets() - bucket;
+            bucket = select(count < left, bucket.wrapping_add(count), flat.buckets());
+        }
+        let trie = self.trie(key_words, value_words);
+        // SAFETY: the caller's promise.
+        unsafe { trie.free_part(heap, key_words, value_words, index, count) };
+    }
+
+    /// Gives the memory of removed keys of share `index` of `count` back: slots to other keys, the rest to the heap. With slots
+    /// there is work for [`most_shares`](Self::most_shares).
+    ///
+    /// # Safety
+    /// Nobody else uses the map in this launch, shares are those of one number of shares, and the map is of this heap.
+    #[inline]
+    pub unsafe fn tidy_part<A: DeviceAlloc>(
+        self,
+        heap: Heap<A>,
+        key_words: u32,
+        value_words: u32,
+        index: u32,
+        count: u32,
+    ) {
+        let flat = self.flat(key_words, value_words);
+        let trie = self.trie(key_words, value_words);
+        let mut shares = count;
+        if flat.bits != 0 {
+            // A group and the leaves of its keys are one lane's.
+            let slots = self.most_shares(value_words);
+            shares = least(count, slots);
+            let mut prefix = select(index < shares, index, slots);
+            while prefix < slots {
+                flat.tidy_below(heap.memory(), trie, prefix);
+                let left = slots - prefix;
+                prefix = select(shares < left, prefix.wrapping_add(shares), slots);
+            }
+        }
+        let index = select(index < shares, index, u32::MAX);
+        // SAFETY: the caller's promise.
+        unsafe { trie.tidy_part(heap, key_words, value_words, index, shares) };
+    }
+
+    /// Frees the root; there is no map afterwards.
+    ///
+    /// # Safety
+    /// Nobody uses the map any more, also by a copy of this handle, and it is of this heap.
+    #[inline]
+    pub unsafe fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>, key_words: u32, value_words: u32) {
+        if !self.is_none() {
+            let layout = Self::root_layout(self.root_bits, key_words, value_words);
+            // SAFETY: the root is the map's, and got with this layout.
+            unsafe { heap.free(self.root.cast(), layout) };
+        }
+        *self = Self::NONE;
+    }
+}
