@@ -58,7 +58,7 @@ pub mod device {
     pub use crate::container::{
         Before, HeapBox, HeapChunkQueue, HeapHashMap, HeapHashSet, HeapList, HeapMultiMap,
         HeapQueue, HeapSharedVec, HeapString, HeapVec, ListCursor, MapCursor, MultiMapCursor,
-        QueueError, SetCursor,
+        QueueError, SetCursor, Together, VecCursor, WholeBlock,
     };
     #[cfg(feature = "allocator-api2")]
     pub use crate::global::AddressedAlloc;

@@ -13,6 +13,7 @@ pub(crate) mod queue;
 mod set;
 pub(crate) mod shared_vec;
 mod string;
+mod together;
 mod vec;
 
 pub(crate) use block::word_of;
@@ -25,4 +26,5 @@ pub use queue::{HeapQueue, QueueError};
 pub use set::{HeapHashSet, SetCursor};
 pub use shared_vec::HeapSharedVec;
 pub use string::HeapString;
-pub use vec::HeapVec;
+pub use together::{Together, WholeBlock};
+pub use vec::{HeapVec, VecCursor};

@@ -45,6 +45,16 @@ impl Site {
         })
     }
 
+    /// The same in the model of memory, which stops a launch at a data race, whatever the environment says.
+    pub fn racing(width: u32, seed: u64) -> Self {
+        Self::emulator(HostConfig {
+            warp_width: width,
+            mode: Mode::Explore { seed },
+            races: true,
+            ..HostConfig::from_env().expect("possible settings")
+        })
+    }
+
     fn emulator(config: HostConfig) -> Self {
         let device = warpheap_host::open(config).and_then(Device::adopt);
         Self::new(device.expect("the emulator opens"))

@@ -235,6 +235,17 @@ fn everything(site: &Site) {
 mod host {
     use super::*;
 
+    /// Who is told of a segment knows its block: an old look at it would lead into the first segment, which is
+    /// another's memory.
+    #[test]
+    fn segments_are_not_stale() {
+        for width in [1, 4, 32] {
+            for seed in seeds(20) {
+                few(&Site::racing(width, seed));
+            }
+        }
+    }
+
     #[test]
     fn at_every_width() {
         for width in [1, 4, 8, 32, 64] {

@@ -13,7 +13,7 @@ const ON_ONE_PROCESSOR: [&str; 3] = ["maps", "ui", "vulkan"];
 
 /// Programs whose explored schedules run once more in the emulator's model of memory: tests of the containers, and of
 /// arenas. The other allocators and the main jobs have tests of their own there.
-const EXPLORED: [&str; 10] = [
+const EXPLORED: [&str; 11] = [
     "fdg",
     "list",
     "maps",
@@ -24,6 +24,7 @@ const EXPLORED: [&str; 10] = [
     "sets",
     "shared_vec",
     "string",
+    "vec",
 ];
 
 /// The projects that are outside the workspace: a user's, the litmus tests, the idioms under loom, and kernels that plain cargo

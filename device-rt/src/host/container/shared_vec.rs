@@ -1,8 +1,8 @@
 //! A vector that many lanes append to, owned by the host.
 
 use super::memory::{Block, Memory, Owner, log2_of};
-use crate::container::shared_vec::{
-    CURRENT, LOG2, SEGMENTS, capacity, control_layout, control_words, counter, first, segments,
+use crate::container::shared_vec::parts::{
+    STATE, State, capacity, control_layout, counter, first, first_element, segment_word, segments,
 };
 use crate::container::{HeapSharedVec, word_of};
 use std::marker::PhantomData;
@@ -32,11 +32,16 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceSharedVec<T, A> {
             });
         }
         let memory = Memory::of(pool);
-        let mut control = vec![0; control_words(log2)];
-        control[LOG2] = log2;
-        let handle = memory.block_with(control_layout::<T>(log2), &control)?;
+        // The state and no segments; then the counters, which lie behind the first segment's elements.
+        let none = vec![0; segments(log2) as usize];
+        let mut front = vec![State::first(log2).word()];
+        front.extend(&none);
+        let handle = memory.block_with(control_layout::<T>(log2), &front)?;
+        let owner = Owner::new(memory, handle, blocks::<T>);
+        let counters = counter::<T>(owner.word(), log2, 0);
+        owner.memory.write(counters, &none)?;
         Ok(DeviceSharedVec {
-            owner: Owner::new(memory, handle, blocks::<T>),
+            owner,
             types: PhantomData,
         })
     }
@@ -49,8 +54,8 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceSharedVec<T, A> {
         let log2 = log2_of(elements.len()).max(4);
         let vector = Self::new_in(pool, log2)?;
         let (memory, at) = (&vector.owner.memory, vector.owner.word());
-        memory.write(at + control_words(log2), elements)?;
-        memory.write(counter(at, log2, 0), &[elements.len() as u32])?;
+        memory.write(first_element(at, log2), elements)?;
+        memory.write(counter::<T>(at, log2, 0), &[elements.len() as u32])?;
         Ok(vector)
     }
 
@@ -69,14 +74,14 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceSharedVec<T, A> {
     /// Errors of the device; [`DeviceError::BadHeap`] if the vector was written over.
     pub fn to_vec(&self) -> Result<Vec<T>, DeviceError> {
         let (memory, at) = (&self.owner.memory, self.owner.word());
-        let log2 = log2_at(memory, at)?;
+        let log2 = state_at(memory, at)?.log2;
         let len = self.len()? as u32;
         let mut elements = Vec::new();
         let mut segment = 0;
         while segment < segments(log2) && first(log2, segment) < len {
-            let mut block = at + control_words(log2);
+            let mut block = first_element(at, log2);
             if segment != 0 {
-                block = word_of(memory.word(at + SEGMENTS + segment as usize)?);
+                block = word_of(memory.word(segment_word(at, segment))?);
             }
             let number = capacity(log2, segment).min(len - first(log2, segment));
             elements.extend(memory.read::<T>(block, number)?);
@@ -91,13 +96,9 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceSharedVec<T, A> {
     /// Errors of the device; [`DeviceError::BadHeap`] if the vector was written over.
     pub fn len(&self) -> Result<usize, DeviceError> {
         let (memory, at) = (&self.owner.memory, self.owner.word());
-        let log2 = log2_at(memory, at)?;
-        let current = memory.word(at + CURRENT)?;
-        if current >= segments(log2) {
-            return Err(memory.broken("a shared vector has no such segment"));
-        }
-        let count = memory.word(counter(at, log2, current))?;
-        Ok(first(log2, current) as usize + count.min(capacity(log2, current)) as usize)
+        let State { segment, log2 } = state_at(memory, at)?;
+        let count = memory.word(counter::<T>(at, log2, segment))?;
+        Ok(first(log2, segment) as usize + count.min(capacity(log2, segment)) as usize)
     }
 
     /// Whether there are no elements.
@@ -109,19 +110,22 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceSharedVec<T, A> {
     }
 }
 
-fn log2_at(memory: &Memory, at: usize) -> Result<u32, DeviceError> {
-    let log2 = memory.word(at + LOG2)?;
-    if log2 > 31 {
+fn state_at(memory: &Memory, at: usize) -> Result<State, DeviceError> {
+    let state = State::of(memory.word(at + STATE)?);
+    if state.log2 > 31 {
         return Err(memory.broken("a shared vector's first segment has no size"));
     }
-    Ok(log2)
+    if state.segment >= segments(state.log2) {
+        return Err(memory.broken("a shared vector has no such segment"));
+    }
+    Ok(state)
 }
 
 fn blocks<T: HeapData + Copy>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
     let at = word_of(handle);
-    let log2 = log2_at(memory, at)?;
+    let log2 = state_at(memory, at)?.log2;
     let mut blocks = vec![(handle, control_layout::<T>(log2))];
-    let entries: Vec<u32> = memory.read(at + SEGMENTS, segments(log2))?;
+    let entries: Vec<u32> = memory.read(segment_word(at, 0), segments(log2))?;
     for (segment, block) in entries.into_iter().enumerate() {
         if block != 0 {
             blocks.push((block, layout::array::<T>(capacity(log2, segment as u32))));

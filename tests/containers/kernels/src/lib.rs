@@ -7,6 +7,7 @@ pub mod list;
 pub mod maps;
 pub mod nested;
 pub mod queue;
+pub mod rates;
 pub mod sets;
 pub mod shared_vec;
 pub mod string;

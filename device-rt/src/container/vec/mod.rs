@@ -1,13 +1,28 @@
-//! A growing vector.
+//! A growing vector: its words, and what is done to one element. The rest lies in the files beside this one:
+//!
+//! | file | what |
+//! |---|---|
+//! | `room` | blocks: growing, shrinking, giving back |
+//! | `several` | what adds or removes several elements, or moves those behind one |
+//! | `cursor` | going through the elements |
+//! | `sort` | sorting by one lane |
+//! | `together` | a vector that lanes of a group or a block have together |
+//! | `network` | their sort |
+
+mod cursor;
+mod network;
+mod room;
+mod several;
+mod sort;
+mod together;
+
+pub use cursor::VecCursor;
 
 use super::block::hollow;
 use crate::Heap;
 use core::marker::PhantomData;
 use warpheap_api::abi::ArgBlock;
-use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, layout, select};
-
-/// Elements of a vector's first block, at least.
-const FIRST_CAPACITY: u32 = 4;
+use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, select};
 
 /// A growing vector in a heap: three words (pointer, length, capacity) and a block that doubles.
 ///
@@ -18,10 +33,16 @@ const FIRST_CAPACITY: u32 = 4;
 /// Elements may own memory themselves, as those of a `HeapVec<HeapVec<u32>>` do. They are reached where they lie by
 /// [`with_mut`](Self::with_mut) and moved by [`replace`](Self::replace) and [`pop_or`](Self::pop_or); what copies an
 /// element is there for `Copy` ones alone. Elements that are dropped with the vector, overwritten by
-/// [`set`](Self::set) or cut off by [`truncate`](Self::truncate) keep what they own allocated.
+/// [`set`](Self::set), cut off by [`truncate`](Self::truncate) or not kept by [`retain`](Self::retain) keep what they
+/// own allocated; [`drain`](Self::drain) hands them out.
 ///
-/// On Vulkan an `Option` of an element with more than one word does not compile; there use
-/// [`get_or`](Self::get_or), [`pop_or`](Self::pop_or) or [`get_unchecked`](Self::get_unchecked).
+/// Methods are named as those of Rust's `Vec`. What `Vec` answers by a panic is an `Err`, a false or a value that the
+/// caller chose. On Vulkan an `Option` of an element with more than one word does not compile; there use the forms
+/// with `_or`, as [`get_or`](Self::get_or) and [`pop_or`](Self::pop_or).
+///
+/// A vector belongs to one lane. Lanes of a warp that come together help each other where each has its own: they
+/// allocate together, and copy long vectors side by side when these grow. Lanes that build *one* vector together call
+/// [`push_together`](Self::push_together).
 #[derive(Debug)]
 #[repr(C)]
 pub struct HeapVec<T> {
@@ -157,60 +178,6 @@ impl<T: HeapData> HeapVec<T> {
         self.len += 1;
     }
 
-    /// Makes room for `additional` elements more.
-    ///
-    /// # Errors
-    /// As [`push`](Self::push).
-    #[inline]
-    pub fn reserve<A: DeviceAlloc>(
-        &mut self,
-        heap: Heap<A>,
-        additional: u32,
-    ) -> Result<(), AllocError> {
-        if self.capacity - self.len < additional {
-            self.grow(heap, additional)?;
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn grow<A: DeviceAlloc>(&mut self, heap: Heap<A>, additional: u32) -> Result<(), AllocError> {
-        // By hand: SPIR-V has no saturating arithmetic. No heap has room for u32::MAX elements.
-        let needed = if additional > u32::MAX - self.len {
-            u32::MAX
-        } else {
-            self.len + additional
-        };
-        let doubled = if self.capacity > u32::MAX / 2 {
-            u32::MAX
-        } else {
-            self.capacity * 2
-        };
-        let mut capacity = if doubled > needed { doubled } else { needed };
-        if capacity < FIRST_CAPACITY {
-            capacity = FIRST_CAPACITY;
-        }
-        let ptr = heap.malloc_array::<T>(capacity)?;
-        let words = heap.memory();
-        let mut i = 0;
-        while i < self.len as usize * T::WORDS as usize {
-            words.write(ptr.word() + i, words.read(self.ptr.word() + i));
-            i += 1;
-        }
-        self.release_block(heap);
-        self.ptr = ptr;
-        self.capacity = capacity;
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn release_block<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
-        if self.capacity != 0 {
-            // SAFETY: the vector owns the block and got it with this layout.
-            unsafe { heap.free(self.ptr.cast(), layout::array::<T>(self.capacity)) };
-        }
-    }
-
     /// What a function says of the element at `index`; `otherwise`, and nothing called, beyond the end.
     #[inline(always)]
     pub fn with<A: DeviceAlloc, R>(
@@ -244,10 +211,7 @@ impl<T: HeapData> HeapVec<T> {
         if index < self.len {
             // SAFETY: the index was checked; the vector owns the block, and the element is put back where it was.
             let mut element: T = unsafe { heap.load_at(self.ptr, index) };
-            hollow::<T, _>(
-                heap.memory(),
-                self.ptr.word() + index as usize * T::WORDS as usize,
-            );
+            hollow::<T, _>(heap.memory(), self.word_of(index));
             let result = change(&mut element);
             // SAFETY: the same.
             unsafe { heap.store_at(self.ptr, index, element) };
@@ -351,6 +315,18 @@ impl<T: HeapData> HeapVec<T> {
         if len < self.len {
             self.len = len;
         }
+    }
+
+    /// Removes all elements. The memory stays.
+    #[inline(always)]
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// The word in which the element at `index` begins, which the block has room for.
+    #[inline(always)]
+    fn word_of(&self, index: u32) -> usize {
+        self.ptr.word() + index as usize * T::WORDS as usize
     }
 
     /// Gives the memory back; the vector is empty afterwards.
