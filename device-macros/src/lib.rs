@@ -1,4 +1,4 @@
-//! The attribute `#[kernel]` and the derives `HeapData` and `KernelError`.
+//! The attribute `#[kernel]`, the derives `HeapData` and `KernelError`, and format strings.
 //!
 //! | module | what |
 //! |---|---|
@@ -11,6 +11,7 @@
 //! | `global` | a global heap for each allocator |
 //! | `listed` | a crate's own list of allocators |
 //! | `heap_data`, `kernel_error` | the derives |
+//! | `text` | format strings of `heap_write!` |
 //! | `paths` | how the expansion names the runtime crate |
 
 mod global;
@@ -19,6 +20,7 @@ mod kernel;
 mod kernel_error;
 mod listed;
 mod paths;
+mod text;
 
 use proc_macro::TokenStream;
 use syn::parse_macro_input;
@@ -108,6 +110,16 @@ pub fn __listed(list: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn __global_allocators(_: TokenStream) -> TokenStream {
     global::expand().into()
+}
+
+/// The text of a format string and its arguments, behind the path of the runtime crate and a semicolon.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __text(tokens: TokenStream) -> TokenStream {
+    let text = parse_macro_input!(tokens as text::Text);
+    text::expand(text)
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
 }
 
 /// Implements `HeapData` for a `#[repr(C)]` or `#[repr(transparent)]` struct whose fields all are

@@ -157,6 +157,15 @@ impl<T: HeapData> HeapVec<T> {
         self.len += 1;
     }
 
+    /// Says that there are `len` elements, which were written where they lie.
+    ///
+    /// # Safety
+    /// The capacity is no less.
+    #[inline(always)]
+    pub(super) unsafe fn set_len(&mut self, len: u32) {
+        self.len = len;
+    }
+
     /// Makes room for `additional` elements more.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ pub mod queue;
 pub mod sets;
 pub mod shared_vec;
 pub mod string;
+pub mod text;
 pub mod vec;
 
 warpheap_rt::device_module!();
