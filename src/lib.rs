@@ -53,7 +53,7 @@ pub use warpheap_rt as rt;
 #[cfg(feature = "allocator-api2")]
 pub use warpheap_rt::allocator_api2;
 pub use warpheap_rt::{
-    HeapData, KernelError, api, device, device_module, global_heap, heap_write, kernel,
+    HeapData, KernelError, api, device, device_module, global_heap, heap_print, heap_write, kernel,
 };
 
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]

@@ -11,7 +11,7 @@
 //! | `global` | a global heap for each allocator |
 //! | `listed` | a crate's own list of allocators |
 //! | `heap_data`, `kernel_error` | the derives |
-//! | `text` | format strings of `heap_write!` |
+//! | `text` | format strings of `heap_write!` and `heap_print!` |
 //! | `paths` | how the expansion names the runtime crate |
 
 mod global;
@@ -49,6 +49,7 @@ use syn::parse_macro_input;
 /// | `x: &mut [T]` | all elements; **every lane has the same slice**, and no two may access one element of which one writes | `&DeviceVec<T>` |
 /// | `x: &T` | one value, the same for all lanes, of any size | `&DeviceBox<T>` |
 /// | `x: SharedWords<N>` | words that the lanes of its block share | nothing |
+/// | `x: Log` | where `heap_print!` leaves lines | `&DeviceLog` |
 /// | `x: T` | a value | the value; a `SharedArg<T>` for a container that lanes share |
 ///
 /// Elements are anything that is an `Element`: `HeapData`, and except on Vulkan numbers of 8, 16 and 64 bits. Values are

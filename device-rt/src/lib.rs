@@ -13,7 +13,7 @@
 //! | [`container`] | data structures that grow in a heap |
 //!
 //! [`global`] lets kernels use Rust's own collections. Beside them: [`Heap`], through which kernels use any of the allocators; [`thread`], where a
-//! lane is; [`params`], what kernels take that lanes write; [`shared`], what the lanes of a block share; [`entry`], what `#[kernel]` expands to; and with the feature `std` the host's side of
+//! lane is; [`params`], what kernels take that lanes write; [`shared`], what the lanes of a block share; [`log`], lines for the host; [`entry`], what `#[kernel]` expands to; and with the feature `std` the host's side of
 //! the allocators, which lays out heaps and reads their metadata.
 #![cfg_attr(any(target_arch = "nvptx64", target_arch = "spirv"), no_std)]
 #![cfg_attr(target_arch = "spirv", feature(asm_experimental_arch))]
@@ -37,6 +37,7 @@ pub mod global;
 mod heap;
 #[cfg(feature = "std")]
 pub mod host;
+pub mod log;
 pub mod params;
 pub mod shared;
 pub mod sync;
@@ -64,10 +65,11 @@ pub mod device {
     };
     #[cfg(feature = "allocator-api2")]
     pub use crate::global::AddressedAlloc;
+    pub use crate::log::Log;
     pub use crate::params::{LaneIndex, PerLane, Scatter};
     pub use crate::shared::SharedWords;
     pub use crate::text::{I64Words, U64Words};
-    pub use crate::{Heap, heap_write, thread};
+    pub use crate::{Heap, heap_print, heap_write, thread};
     pub use warpheap_api::{
         AllocError, Arena, DeviceAlloc, DevicePtr, Element, Failure, HeapData, HeapStats,
         HeapUsage, KernelError, Layout, Reset, WarpArena, layout,
@@ -100,6 +102,17 @@ pub mod device {
 macro_rules! heap_write {
     ($string:expr, $heap:expr, $($text:tt)+) => {
         $string.push_text($heap, $crate::__text!($crate; $($text)+))
+    };
+}
+
+/// Leaves a line for the host: `heap_print!(log, "lane {} has {:.2}", i, x)`, where `log` is the kernel's parameter of the type
+/// [`Log`](log::Log).
+///
+/// The text is made as by [`heap_write!`]. Each call is a line, so none ends with `\n`. It is a `bool`: whether there was room.
+#[macro_export]
+macro_rules! heap_print {
+    ($log:expr, $($text:tt)+) => {
+        $log.print($crate::__text!($crate; $($text)+))
     };
 }
 

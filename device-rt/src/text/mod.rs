@@ -1,7 +1,7 @@
 //! Text that lanes make, without `core::fmt`: numbers and literals, written into words four bytes at a time.
 //!
 //! Rust's own formatting works with bytes and functions by pointer, which SPIR-V has not. So
-//! [`heap_write!`](crate::heap_write) takes its format string apart while the crate is
+//! [`heap_write!`](crate::heap_write) and [`heap_print!`](crate::heap_print) take their format string apart while the crate is
 //! compiled, and make one value of it, a [`Text`]. It knows how many bytes it has, so the room for them is got at once, and
 //! then it writes them there.
 //!
@@ -44,7 +44,7 @@ use warpheap_api::{HeapMemory, select};
 
 /// A text that is ready to be written: a literal, a number, or several of them one behind the other.
 ///
-/// One is made by [`heap_write!`](crate::heap_write), and by
+/// One is made by [`heap_write!`](crate::heap_write) and [`heap_print!`](crate::heap_print), and by
 /// [`HeapString::text`](crate::container::HeapString::text). Nobody else implements it: whoever takes one relies on it
 /// to write as many bytes as it says.
 pub trait Text: Copy + Sealed {

@@ -36,7 +36,7 @@ impl HeapString {
         Ok(())
     }
 
-    /// The string as an argument of [`heap_write!`](crate::heap_write), and as a
+    /// The string as an argument of [`heap_write!`](crate::heap_write) and [`heap_print!`](crate::heap_print), and as a
     /// text of its own.
     #[inline(always)]
     pub fn text<A: DeviceAlloc>(&self, heap: Heap<A>) -> HeapText<'_, A> {

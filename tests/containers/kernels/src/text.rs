@@ -1,4 +1,4 @@
-//! Texts that lanes make of numbers.
+//! Texts that lanes make of numbers, and lines that they leave for the host.
 
 use warpheap_rt::device::*;
 
@@ -84,6 +84,38 @@ pub fn write_others<A: DeviceAlloc>(
 #[kernel(allocators = [RandomWalkMalloc, Failing<RandomWalkMalloc>])]
 pub fn free_texts<A: DeviceAlloc>(heap: Heap<A>, string: &mut HeapString) {
     string.free(heap);
+}
+
+/// Each lane leaves so many lines, and counts those for which there was room.
+#[kernel]
+pub fn print_lines(log: Log, lines: u32, kept: &mut u32) {
+    let lane = thread::index();
+    let mut line = 0;
+    while line < lines {
+        *kept += heap_print!(
+            log,
+            "lane {lane:04}, line {line}: {:x}",
+            lane * line * 0x1_0001
+        ) as u32;
+        line += 1;
+    }
+}
+
+/// Each lane leaves a string of so many letters, and then an empty line.
+#[kernel(allocators = [RandomWalkMalloc])]
+pub fn print_strings<A: DeviceAlloc>(
+    heap: Heap<A>,
+    log: Log,
+    len: &mut u32,
+) -> Result<(), AllocError> {
+    let mut string = HeapString::new();
+    while string.len() < *len {
+        string.push_byte(heap, 'a' as u32 + string.len() % 26)?;
+    }
+    heap_print!(log, "{}", string.text(heap));
+    heap_print!(log, "");
+    string.free(heap);
+    Ok(())
 }
 
 /// Each lane appends its number in the types that Vulkan has not.
