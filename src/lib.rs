@@ -52,7 +52,9 @@ mod host;
 pub use warpheap_rt as rt;
 #[cfg(feature = "allocator-api2")]
 pub use warpheap_rt::allocator_api2;
-pub use warpheap_rt::{HeapData, KernelError, api, device, device_module, global_heap, kernel};
+pub use warpheap_rt::{
+    HeapData, KernelError, api, device, device_module, global_heap, heap_print, heap_write, kernel,
+};
 
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
 pub use host::*;

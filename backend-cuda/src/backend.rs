@@ -282,7 +282,7 @@ impl Backend for CudaBackend {
         let started = Instant::now();
         let loaded = Loaded::new(&mut state.session, image, self.capability, self.fences)?;
         state.load_time += started.elapsed();
-        if loaded.reports_panics {
+        if loaded.reports_panics || globals::calls_by_pointer(&loaded.ptx) {
             globals::enlarge_stacks(&mut state.session, self.stack_bytes)?;
         }
         let id = next_id();

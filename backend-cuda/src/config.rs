@@ -14,7 +14,7 @@ pub struct CudaConfig {
     /// Bytes of the heap that the allocator `CudaMalloc` takes from; `None` for the driver's own choice, 8 MiB.
     /// It is the context's: the first device that is opened in a process sets it.
     pub malloc_heap_bytes: Option<usize>,
-    /// Least bytes of a lane's stack once kernels that use Rust's own collections are loaded. The driver keeps
+    /// Least bytes of a lane's stack once kernels that use Rust's own collections or formatting are loaded. The driver keeps
     /// as much for every lane that the GPU can run at a time.
     pub stack_bytes: usize,
     /// Kernels get fences that acquire and release in one, as GPUs before compute capability 9.0 have them, also

@@ -22,6 +22,11 @@ pub(crate) fn defines(ptx: &str, name: &str, words: usize) -> bool {
     lines.any(|line| line.contains(".global ") && line.contains(&variable))
 }
 
+/// Whether kernels of a PTX text call functions by pointer, as formatting and `dyn` do.
+pub(crate) fn calls_by_pointer(ptx: &str) -> bool {
+    ptx.contains(".callprototype")
+}
+
 /// Makes lanes' stacks at least `bytes` large. Calls through pointers, of which formatting and `dyn` are
 /// made, keep the driver from knowing what a kernel needs.
 pub(crate) fn enlarge_stacks(session: &mut Session, bytes: usize) -> Result<(), DeviceError> {
@@ -65,6 +70,13 @@ impl State {
 mod tests {
     use super::*;
     use warpheap_api::abi::PANIC_WORDS;
+
+    #[test]
+    fn calls_through_pointers_are_seen() {
+        let call = "prototype_2 : .callprototype (.param .b32 _) _ (.param .b64 _);\n";
+        assert!(calls_by_pointer(call));
+        assert!(!calls_by_pointer("call.uni (retval0), write, (param0);\n"));
+    }
 
     #[test]
     fn variables_are_told_from_their_uses() {

@@ -1,4 +1,4 @@
-//! The attribute `#[kernel]` and the derives `HeapData` and `KernelError`.
+//! The attribute `#[kernel]`, the derives `HeapData` and `KernelError`, and format strings.
 //!
 //! | module | what |
 //! |---|---|
@@ -11,6 +11,7 @@
 //! | `global` | a global heap for each allocator |
 //! | `listed` | a crate's own list of allocators |
 //! | `heap_data`, `kernel_error` | the derives |
+//! | `text` | format strings of `heap_write!` and `heap_print!` |
 //! | `paths` | how the expansion names the runtime crate |
 
 mod global;
@@ -19,6 +20,7 @@ mod kernel;
 mod kernel_error;
 mod listed;
 mod paths;
+mod text;
 
 use proc_macro::TokenStream;
 use syn::parse_macro_input;
@@ -47,6 +49,7 @@ use syn::parse_macro_input;
 /// | `x: &mut [T]` | all elements; **every lane has the same slice**, and no two may access one element of which one writes | `&DeviceVec<T>` |
 /// | `x: &T` | one value, the same for all lanes, of any size | `&DeviceBox<T>` |
 /// | `x: SharedWords<N>` | words that the lanes of its block share | nothing |
+/// | `x: Log` | where `heap_print!` leaves lines | `&DeviceLog` |
 /// | `x: T` | a value | the value; a `SharedArg<T>` for a container that lanes share |
 ///
 /// Elements are anything that is an `Element`: `HeapData`, and except on Vulkan numbers of 8, 16 and 64 bits. Values are
@@ -108,6 +111,16 @@ pub fn __listed(list: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn __global_allocators(_: TokenStream) -> TokenStream {
     global::expand().into()
+}
+
+/// The text of a format string and its arguments, behind the path of the runtime crate and a semicolon.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __text(tokens: TokenStream) -> TokenStream {
+    let text = parse_macro_input!(tokens as text::Text);
+    text::expand(text)
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
 }
 
 /// Implements `HeapData` for a `#[repr(C)]` or `#[repr(transparent)]` struct whose fields all are

@@ -1,4 +1,4 @@
-//! Wrong use of `#[kernel]` and `derive(HeapData)` is a compile error that says what is wrong.
+//! Wrong use of `#[kernel]`, `derive(HeapData)` and format strings is a compile error that says what is wrong.
 //!
 //! `ui/*.stderr` hold the whole messages. After a wanted change: `TRYBUILD=overwrite`, then read the
 //! difference.
@@ -14,4 +14,5 @@ fn wrong_use_is_explained() {
     cases.compile_fail("tests/ui/params_*.rs");
     cases.compile_fail("tests/ui/safe_*.rs");
     cases.compile_fail("tests/ui/heap_data_*.rs");
+    cases.compile_fail("tests/ui/text_*.rs");
 }

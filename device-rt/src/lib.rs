@@ -9,10 +9,11 @@
 //! | [`bits`] | words as sets of bits |
 //! | [`alloc`] | the allocators |
 //! | [`adaptor`] | allocators around allocators: counting, failing |
+//! | [`text`] | numbers and literals as bytes in words |
 //! | [`container`] | data structures that grow in a heap |
 //!
 //! [`global`] lets kernels use Rust's own collections. Beside them: [`Heap`], through which kernels use any of the allocators; [`thread`], where a
-//! lane is; [`params`], what kernels take that lanes write; [`shared`], what the lanes of a block share; [`entry`], what `#[kernel]` expands to; and with the feature `std` the host's side of
+//! lane is; [`params`], what kernels take that lanes write; [`shared`], what the lanes of a block share; [`log`], lines for the host; [`entry`], what `#[kernel]` expands to; and with the feature `std` the host's side of
 //! the allocators, which lays out heaps and reads their metadata.
 #![cfg_attr(any(target_arch = "nvptx64", target_arch = "spirv"), no_std)]
 #![cfg_attr(target_arch = "spirv", feature(asm_experimental_arch))]
@@ -36,9 +37,11 @@ pub mod global;
 mod heap;
 #[cfg(feature = "std")]
 pub mod host;
+pub mod log;
 pub mod params;
 pub mod shared;
 pub mod sync;
+pub mod text;
 pub mod thread;
 
 #[cfg(feature = "allocator-api2")]
@@ -47,7 +50,7 @@ pub use arch::AtomicWord;
 pub use heap::Heap;
 pub use warpheap_api as api;
 #[doc(hidden)]
-pub use warpheap_macros::{__global_allocators, __listed};
+pub use warpheap_macros::{__global_allocators, __listed, __text};
 pub use warpheap_macros::{HeapData, KernelError, kernel};
 
 pub mod device {
@@ -57,19 +60,60 @@ pub mod device {
     pub use crate::arch::AtomicWord;
     pub use crate::container::{
         Before, HeapBox, HeapChunkQueue, HeapHashMap, HeapHashSet, HeapList, HeapMultiMap,
-        HeapQueue, HeapSharedVec, HeapString, HeapVec, ListCursor, MapCursor, MultiMapCursor,
-        QueueError, SetCursor, Together, VecCursor, WholeBlock,
+        HeapQueue, HeapSharedVec, HeapString, HeapText, HeapVec, ListCursor, MapCursor,
+        MultiMapCursor, QueueError, SetCursor, Together, VecCursor, WholeBlock,
     };
     #[cfg(feature = "allocator-api2")]
     pub use crate::global::AddressedAlloc;
+    pub use crate::log::Log;
     pub use crate::params::{LaneIndex, PerLane, Scatter};
     pub use crate::shared::SharedWords;
-    pub use crate::{Heap, thread};
+    pub use crate::text::{I64Words, U64Words};
+    pub use crate::{Heap, heap_print, heap_write, thread};
     pub use warpheap_api::{
         AllocError, Arena, DeviceAlloc, DevicePtr, Element, Failure, HeapData, HeapStats,
         HeapUsage, KernelError, Layout, Reset, WarpArena, layout,
     };
     pub use warpheap_macros::{HeapData, KernelError, kernel};
+}
+
+/// Appends to a [`HeapString`](container::HeapString), as Rust's `write!` does, on all backends:
+/// `heap_write!(string, heap, "lane {} has {:.2}", i, x)?`.
+///
+/// The format string is a literal. Placeholders are `{}`, `{0}`, `{name}`, where a name is that of a variable or of an argument
+/// `name = value`, with a colon and `[[fill]align][+][#][0][width][.precision][letter]` as in Rust:
+///
+/// | argument | shown by | as |
+/// |---|---|---|
+/// | `u32`, `i32`, `usize`, [`U64Words`](text::U64Words), [`I64Words`](text::I64Words) | `{}` | decimal |
+/// | the same | `{:x}`, `{:X}`, `{:o}`, `{:b}` | hexadecimal, octal, binary; of negative numbers in two's complement |
+/// | `f32` | `{}` | the fewest digits that name the number, never with an exponent |
+/// | `f32` | `{:.0}` to `{:.9}` | so many digits behind the point: the exact value, rounded to nearest, ties to even |
+/// | `bool`, `char` | `{}` | |
+/// | `string.text(heap)` of a `HeapString` | `{}` | its bytes |
+/// | `u64`, `i64` and numbers of 8 and 16 bits, `&str` | as above | on CUDA and the host; for Vulkan take `U64Words` |
+///
+/// Each shows what Rust's own formatting shows. Widths are numbers, not arguments. There is no `{:?}` and no `{:e}`.
+///
+/// # Errors
+/// It is a `Result<(), AllocError>`: as [`DeviceAlloc::malloc`](api::DeviceAlloc::malloc). All room is got at once, so the string
+/// is as it was then.
+#[macro_export]
+macro_rules! heap_write {
+    ($string:expr, $heap:expr, $($text:tt)+) => {
+        $string.push_text($heap, $crate::__text!($crate; $($text)+))
+    };
+}
+
+/// Leaves a line for the host: `heap_print!(log, "lane {} has {:.2}", i, x)`, where `log` is the kernel's parameter of the type
+/// [`Log`](log::Log).
+///
+/// The text is made as by [`heap_write!`]. Each call is a line, so none ends with `\n`. It is a `bool`: whether there was room.
+#[macro_export]
+macro_rules! heap_print {
+    ($log:expr, $($text:tt)+) => {
+        $log.print($crate::__text!($crate; $($text)+))
+    };
 }
 
 macro_rules! on_target {

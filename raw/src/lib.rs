@@ -50,4 +50,4 @@ pub use warpheap_api::{
 pub use warpheap_rt::adaptor::Counted;
 pub use warpheap_rt::alloc::*;
 pub use warpheap_rt::arch::Words;
-pub use warpheap_rt::{Heap, container, thread};
+pub use warpheap_rt::{Heap, container, heap_write, text, thread};

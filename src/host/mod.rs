@@ -22,6 +22,8 @@ pub use warpheap_rt::host::container::{
     free_strings, free_vectors, read_strings, read_vectors, vector_lengths,
 };
 
+pub use warpheap_rt::host::{DeviceLog, LogLine, LogLines};
+
 use warpheap_rt::alloc::WarpHeap;
 use warpheap_rt::api::host;
 

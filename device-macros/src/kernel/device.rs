@@ -45,7 +45,8 @@ fn offsets(kernel: &Kernel, rt: &TokenStream) -> TokenStream {
             | Kind::One(_)
             | Kind::Own(_)
             | Kind::PerLane(_)
-            | Kind::Scatter(_) => {
+            | Kind::Scatter(_)
+            | Kind::Log => {
                 quote!(#rt::api::abi::SLICE_WORDS)
             }
             Kind::Scalar(ty) => quote!(<#ty as #rt::api::Argument>::WORDS),
@@ -120,6 +121,11 @@ fn addressed_body(
             }
             Kind::PerLane(ty) => attached(rt, "PerLane", &elements(&quote!(#ty), &at)),
             Kind::Scatter(ty) => attached(rt, "Scatter", &elements(&quote!(#ty), &at)),
+            Kind::Log => {
+                // SAFETY: the same.
+                let words = quote!(unsafe { #rt::arch::slice_words(args, #at) });
+                log(rt, &words)
+            }
             Kind::Scalar(ty) => scalar(rt, ty, &at),
             Kind::Shared(number) => {
                 let words = words(i, number);
@@ -148,6 +154,12 @@ fn attached(rt: &TokenStream, what: &str, elements: &TokenStream) -> TokenStream
     let what = format_ident!("{what}");
     // SAFETY: the host gives each argument memory of its own, which no kernel of another launch changes meanwhile.
     quote!(unsafe { #rt::params::#what::attach(args, #elements) })
+}
+
+/// A parameter `Log` of these words.
+fn log(rt: &TokenStream, words: &TokenStream) -> TokenStream {
+    // SAFETY: the host gives the memory of a log.
+    quote!(unsafe { #rt::log::Log::attach(args, #words) })
 }
 
 /// A parameter `&mut T`: the elements, and what the lane has of them while it runs.
@@ -342,6 +354,14 @@ fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
             Kind::Scatter(ty) => {
                 arguments.push(attached(rt, "Scatter", &bounded(ty)));
                 quote!(#ty)
+            }
+            Kind::Log => {
+                // SAFETY: the host binds the log's memory and gives its length.
+                let words = quote!(unsafe {
+                    #rt::arch::Words::from_buffer(#buffer, args.words[#at + 2])
+                });
+                arguments.push(log(rt, &words));
+                quote!(u32)
             }
             Kind::Scalar(ty) => {
                 arguments.push(scalar(rt, ty, &at));

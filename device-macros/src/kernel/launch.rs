@@ -75,6 +75,10 @@ impl Signature {
                     others.push(written(ty));
                     arguments.push(quote!(#name.arg_mut()));
                 }
+                Kind::Log => {
+                    others.push(quote!(#name: &#rt::host::DeviceLog));
+                    arguments.push(quote!(#name.arg()));
+                }
                 Kind::Shared(number) => {
                     arguments.push(quote!(#host::Arg::Shared(4 * #number as u32)));
                     continue;

@@ -22,6 +22,8 @@ pub enum Kind {
     Scatter(Box<Type>),
     /// `SharedWords<N>`: the number, in braces.
     Shared(TokenStream),
+    /// `Log`.
+    Log,
     /// A value.
     Scalar(Box<Type>),
 }
@@ -80,6 +82,9 @@ fn named(path: &TypePath, types: &[Ident]) -> Kind {
         && let Some(number) = number(&last.arguments)
     {
         return Kind::Shared(number);
+    }
+    if last.ident == "Log" && only_type(&last.arguments).is_none() {
+        return Kind::Log;
     }
     let Some(argument) = only_type(&last.arguments) else {
         return scalar();

@@ -3,6 +3,7 @@
 
 use warpheap_rt::api::host::{DeviceBox, DeviceError, DeviceVec, LaunchConfig, Pool, SharedArg};
 use warpheap_rt::device::*;
+use warpheap_rt::host::DeviceLog;
 
 /// Stands for what `device_module!` makes in a crate with a build script.
 pub struct Kernels(warpheap_rt::api::host::Module);
@@ -81,6 +82,15 @@ pub fn shares(few: SharedWords<4>, more: SharedWords<'_, ROOM>, most: SharedWord
     }
 }
 
+/// A log, and format strings with arguments of all sorts; the last one has a name of the expansion's.
+#[kernel]
+pub fn prints(log: Log<'_>, x: u32, y: &mut f32) {
+    let argument0 = &x;
+    let kept = heap_print!(log, "{{}} {x} {1:>+4} {} {0:#x} {z:.2} {argument0}", x, -1i32, z = *y,);
+    heap_print!(log, "no argument");
+    *y = kept as u32 as f32;
+}
+
 /// Several heaps.
 ///
 /// # Safety
@@ -102,12 +112,14 @@ pub fn launches(
     maps: &DeviceVec<HeapHashMap<u32, u32>>,
     map: SharedArg<HeapHashMap<u32, u32>>,
     many: &DeviceBox<Many>,
+    log: &DeviceLog,
 ) -> Result<(), DeviceError> {
     let config = LaunchConfig::for_num_elems(4);
     kernels.own(pool, config, lists, sums)?;
     let [values, out, all] = words;
     kernels.per_lane(config, values, out, all, true, 1 << 40)?;
     kernels.shares(config, out)?;
+    kernels.prints(config, log, 3, sums)?;
     kernels.one_for_all(config, many, out)?;
     kernels.one(pool, config, at, 3, -1, 0.5)?;
     kernels.shared(pool, config, map, DevicePtr::NULL, [1.0, 2.0])?;

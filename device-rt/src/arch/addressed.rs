@@ -19,6 +19,16 @@ pub unsafe fn heap_words(args: &ArgBlock, at: usize) -> Words {
     unsafe { Words::from_address(wide(args, at), wide(args, at + 2)) }
 }
 
+/// The words of the slice whose arguments begin at `at`.
+///
+/// # Safety
+/// As [`heap_words`], and they are reached through such words alone.
+#[inline(always)]
+pub unsafe fn slice_words(args: &ArgBlock, at: usize) -> Words {
+    // SAFETY: the caller's promise.
+    unsafe { Words::from_address(wide(args, at), args.words[at + 2] as u64) }
+}
+
 /// The launch report.
 ///
 /// # Safety

@@ -1,5 +1,7 @@
-//! Where functions can be called with words in registers: on CUDA. SPIR-V has no calls that keep pointers to a heap, and on
-//! the host nothing is won by one.
+//! What compiles where.
+//!
+//! Functions can be called with words in registers on CUDA. SPIR-V has no calls that keep pointers to a heap, and on the host
+//! nothing is won by one.
 
 /// Keeps what it is given on targets with such calls.
 #[cfg(target_arch = "nvptx64")]
@@ -21,4 +23,15 @@ macro_rules! where_no_calls {
     ($($code:tt)*) => { $($code)* };
 }
 
-pub(crate) use {where_calls, where_no_calls};
+/// Keeps what it is given on targets that compile all of Rust's core: numbers of 8, 16 and 64 bits, functions by pointer. Not
+/// on Vulkan.
+#[cfg(not(target_arch = "spirv"))]
+macro_rules! where_all_of_rust {
+    ($($code:tt)*) => { $($code)* };
+}
+#[cfg(target_arch = "spirv")]
+macro_rules! where_all_of_rust {
+    ($($code:tt)*) => {};
+}
+
+pub(crate) use {where_all_of_rust, where_calls, where_no_calls};

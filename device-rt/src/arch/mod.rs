@@ -26,13 +26,13 @@ use spirv as target;
 
 mod calls;
 mod group;
-pub(crate) use calls::{where_calls, where_no_calls};
+pub(crate) use calls::{where_all_of_rust, where_calls, where_no_calls};
 pub use group::Group;
 
 #[cfg(not(target_arch = "spirv"))]
 mod addressed;
 #[cfg(not(target_arch = "spirv"))]
-pub use addressed::{elements, handle, heap_words, pointer, report, slice, slice_mut};
+pub use addressed::{elements, handle, heap_words, pointer, report, slice, slice_mut, slice_words};
 
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
 pub mod simt {

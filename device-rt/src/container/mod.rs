@@ -25,6 +25,9 @@ pub use multi_map::{HeapMultiMap, MultiMapCursor};
 pub use queue::{HeapQueue, QueueError};
 pub use set::{HeapHashSet, SetCursor};
 pub use shared_vec::HeapSharedVec;
-pub use string::HeapString;
+pub use string::{HeapString, HeapText};
+crate::arch::where_all_of_rust! {
+    pub use string::StringWriter;
+}
 pub use together::{Together, WholeBlock};
 pub use vec::{HeapVec, VecCursor};

@@ -1,13 +1,15 @@
 //! Collections in kernels hold what `std`'s hold, and leave nothing behind.
 
-use warpheap_api::host::{DeviceError, DeviceVec, HostAlloc, LaunchConfig};
+use warpheap_api::host::{DeviceError, DeviceVec, HostAlloc, LaunchConfig, Pool};
 use warpheap_collection_kernels::collections::{
     boxes_of, branches_of, maps_of, nested_of, texts_of,
 };
-use warpheap_collection_kernels::in_heap::PushInEntry;
+use warpheap_collection_kernels::in_heap::{PushInEntry, WriteInEntry};
 use warpheap_collection_tests::{Site, assert_empty};
 use warpheap_rt::adaptor::Failing;
 use warpheap_rt::alloc::{Gallatin, WarpHeap};
+use warpheap_rt::container::HeapString;
+use warpheap_rt::host::container::read_strings;
 
 /// The sum of what lane `lane` pushes.
 fn pushed(lane: u32, pushes: u32) -> u32 {
@@ -95,6 +97,71 @@ fn out_of_memory(site: &Site) {
     assert_eq!(refused, 5);
 }
 
+/// What `write_in` appends.
+fn written(lane: usize, number: u64) -> String {
+    let real = number as f64;
+    format!("{lane:?} {number:>20} {real:e} {:?}", "grün")
+}
+
+/// Rust's own `write!` into the string of each lane. When the `refused`-th malloc gives nothing, what was written before stays.
+fn write<A: HostAlloc + WriteInEntry>(
+    site: &Site,
+    pool: &Pool<A>,
+    lanes: usize,
+) -> Result<(), DeviceError> {
+    let mut strings = DeviceVec::<HeapString>::zeroed(&site.device, lanes).expect("strings");
+    let (kernels, config) = (&site.kernels, LaunchConfig::for_num_elems(lanes as u32));
+    let mut all = vec![String::new(); lanes];
+    let mut result = Ok(());
+    for number in [0, u64::MAX, 1 << 60] {
+        result = kernels
+            .write_in(pool, config, &mut strings, number, 0)
+            .map(drop);
+        let read = read_strings(pool, &strings).expect("strings");
+        for (lane, (all, read)) in all.iter_mut().zip(read).enumerate() {
+            let before = all.len();
+            *all += &written(lane, number);
+            assert!(
+                all.as_bytes().starts_with(&read) && before <= read.len(),
+                "{all}"
+            );
+            assert!(result.is_err() || read.len() == all.len(), "{all}");
+        }
+        if result.is_err() {
+            break;
+        }
+    }
+    kernels
+        .write_in(pool, config, &mut strings, 0, 1)
+        .expect("freed");
+    assert_empty(pool);
+    result
+}
+
+fn writes(site: &Site, lanes: usize) {
+    write(site, &site.heap::<WarpHeap>(64 << 20), lanes).expect("room");
+    let pool = site.heap::<Failing<WarpHeap>>(8 << 20);
+    let mut refused = 0;
+    for n in 1.. {
+        Failing::refuse(&pool, n).expect("writable");
+        match write(site, &pool, 1) {
+            Err(DeviceError::Kernel(failure)) => assert_eq!(failure.by_cause, [1, 0, 0]),
+            Err(error) => panic!("request {n}: {error}"),
+            Ok(()) => break,
+        }
+        refused += 1;
+    }
+    // Capacities of 4 words that double, to 128 bytes and more.
+    assert!(refused > 3, "{refused}");
+}
+
+#[test]
+fn host_writes() {
+    for width in [1, 4, 8, 32, 64] {
+        writes(&Site::host(width), 300);
+    }
+}
+
 #[test]
 fn host_collections() {
     for width in [1, 4, 8, 32, 64] {
@@ -142,6 +209,13 @@ mod cuda {
         let Some(site) = Site::cuda() else { return };
         in_heap::<WarpHeap>(&site, 50_000);
         in_heap::<Gallatin>(&site, 20_000);
+    }
+
+    #[test]
+    fn written_by_rust() {
+        if let Some(site) = Site::cuda() {
+            writes(&site, 20_000);
+        }
     }
 
     #[test]

@@ -178,6 +178,15 @@ impl<T: HeapData> HeapVec<T> {
         self.len += 1;
     }
 
+    /// Says that there are `len` elements, which were written where they lie.
+    ///
+    /// # Safety
+    /// The capacity is no less.
+    #[inline(always)]
+    pub(super) unsafe fn set_len(&mut self, len: u32) {
+        self.len = len;
+    }
+
     /// What a function says of the element at `index`; `otherwise`, and nothing called, beyond the end.
     #[inline(always)]
     pub fn with<A: DeviceAlloc, R>(

@@ -1,5 +1,6 @@
-//! Collections that hold the heap that they are in.
+//! Collections that hold the heap that they are in, and Rust's own formatting into strings of a heap.
 
+use core::fmt::Write;
 use warpheap_rt::adaptor::Failing;
 use warpheap_rt::allocator_api2::boxed::Box;
 use warpheap_rt::allocator_api2::vec::Vec;
@@ -38,4 +39,28 @@ pub fn push_in<A: AddressedAlloc>(
         }
     }
     Ok(())
+}
+
+/// Each lane appends its number and this one to its string with Rust's own formatting, or frees the string if `frees` is not 0.
+///
+/// # Errors
+/// What the last write failed with.
+#[kernel(allocators = [WarpHeap, Failing<WarpHeap>])]
+pub fn write_in<A: DeviceAlloc>(
+    heap: Heap<A>,
+    string: &mut HeapString,
+    number: u64,
+    frees: u32,
+) -> Result<(), AllocError> {
+    if frees != 0 {
+        string.free(heap);
+        return Ok(());
+    }
+    let mut writer = string.writer(heap);
+    let (lane, real) = (thread::index(), number as f64);
+    match write!(writer, "{lane:?} {number:>20} {real:e} {:?}", "grün") {
+        Ok(()) => Ok(()),
+        // There is always one then, and never this one here.
+        Err(_) => Err(writer.error().unwrap_or(AllocError::Contended)),
+    }
 }

@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`collections`] | `Vec`, `Box<dyn Trait>`, `Rc`, `String`, `BTreeMap` in the global heap |
-//! | [`in_heap`] | `Vec<T, Heap<A>>` and `Box<T, Heap<A>>` |
+//! | [`in_heap`] | `Vec<T, Heap<A>>` and `Box<T, Heap<A>>`; `write!` into a `HeapString` |
 //! | [`panics`] | kernels that panic, and those that get no memory |
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 

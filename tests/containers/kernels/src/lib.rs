@@ -11,6 +11,7 @@ pub mod rates;
 pub mod sets;
 pub mod shared_vec;
 pub mod string;
+pub mod text;
 pub mod vec;
 
 warpheap_rt::device_module!();

@@ -1,8 +1,17 @@
 //! A growing string of bytes.
 
+mod text;
+
 use super::HeapVec;
 use crate::Heap;
 use crate::sync::hash;
+use crate::text::{keep, words_of};
+pub use text::HeapText;
+crate::arch::where_all_of_rust! {
+    mod writer;
+    pub use writer::StringWriter;
+}
+
 use warpheap_api::{AllocError, DeviceAlloc, HeapData, HeapMemory, abi::ArgBlock, least, select};
 
 /// A growing string of bytes in a heap, four to a word, the first one lowest: four words and a block that
@@ -273,19 +282,6 @@ impl HeapString {
             unsafe { self.packed.push_unchecked(heap, rest) };
         }
     }
-}
-
-/// Words that so many bytes take.
-#[inline(always)]
-const fn words_of(bytes: u32) -> u32 {
-    bytes / 4 + (bytes % 4 != 0) as u32
-}
-
-/// The bits of the first `bytes` bytes of a word.
-#[inline(always)]
-const fn keep(bytes: u32) -> u32 {
-    let bits = least(bytes, 4) * 8;
-    select(bits == 32, u32::MAX, (1 << (bits & 31)) - 1)
 }
 
 /// The bytes in the opposite order.
