@@ -1,6 +1,8 @@
 //! `README.md`.
 
-/// The kernel, as a crate has it.
+/// The kernel, as a crate has it. It is that of `examples/quickstart`, which has an image for Vulkan; with every allocator that
+/// takes minutes to make.
+#[cfg(not(target_arch = "spirv"))]
 mod device {
     items!("README.warpheap-1");
 }
