@@ -17,11 +17,9 @@ fn device_toolchain(format: Format) -> Option<Toolchain> {
 
 /// This crate, compiled where build scripts compile images.
 fn this_crate() -> DeviceCrate {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .parent()
-        .expect("a target folder");
-    let this = DeviceCrate::read(Path::new(env!("CARGO_MANIFEST_DIR"))).expect("a crate");
-    this.with_target_dir(target.join("device"))
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let this = DeviceCrate::read(here).expect("a crate");
+    this.with_target_dir(here.join("../../target/device"))
 }
 
 #[test]
