@@ -95,6 +95,11 @@ impl Pages {
         let Some(target) = target(page, file) else {
             return Some(format!("`{to}` leaves the repository"));
         };
+        if target == SUMMARY && page.starts_with("docs/") {
+            return Some(format!(
+                "`{to}`: the book has no such page, it is made from it"
+            ));
+        }
         if !self.root.join(&target).exists() {
             return Some(format!("`{to}`: there is no {target}"));
         }
@@ -198,7 +203,7 @@ mod tests {
 
     #[test]
     fn dead_links_are_named_with_file_and_line() {
-        let one = "# One\n\n[gone](two.md)\n[no heading](#two)\n[not a page](data.csv#one)\n[out](../../x.md)\n![p](p.svg)\n";
+        let one = "# One\n[contents](SUMMARY.md)\n[gone](two.md)\n[no heading](#two)\n[not a page](data.csv#one)\n[out](../../x.md)\n![p](p.svg)\n";
         let found = mistakes(&[
             SUMMARY,
             ("docs/one.md", one),
@@ -207,6 +212,7 @@ mod tests {
         ]);
         let expected = [
             "README.md:1: `one.md`: there is no one.md",
+            "docs/one.md:2: `SUMMARY.md`: the book has no such page, it is made from it",
             "docs/one.md:3: `two.md`: there is no docs/two.md",
             "docs/one.md:4: `#two`: docs/one.md has no heading for #two",
             "docs/one.md:5: `data.csv#one`: docs/data.csv is no page, so it has no #one",
