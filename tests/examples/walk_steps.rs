@@ -1,5 +1,5 @@
 //! Measures the steps of the random walks in the emulator and draws them beside what the paper expects:
-//! `cargo run --release -p warpheap-tests --no-default-features --example walk_steps -- docs/random-walk-steps.svg`
+//! `cargo run --release -p warpheap-tests --no-default-features --example walk_steps -- docs/pictures/random-walk-steps.svg`
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};

@@ -1,5 +1,6 @@
 //! Set-up, kernels, tests and release chores: `cargo xtask <command>`.
 
+mod book;
 mod bundle;
 mod cuda_stub;
 mod debian;
@@ -37,6 +38,8 @@ enum Task {
     Mutants(mutants::Args),
     /// Put every program into one folder for a machine without Rust
     Bundle(bundle::Args),
+    /// Check the links of the documentation, and build the book
+    Book(book::Args),
     /// Pack the crates that are published
     Package(package::Args),
 }
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Task::Test(args) => test::run(&args),
         Task::Mutants(args) => mutants::run(&args),
         Task::Bundle(args) => bundle::run(&args),
+        Task::Book(args) => book::run(&args),
         Task::Package(args) => package::run(&args),
     };
     match done {

@@ -27,10 +27,11 @@ const EXPLORED: [&str; 11] = [
     "vec",
 ];
 
-/// The projects that are outside the workspace: a user's, the litmus tests, the idioms under loom, and kernels that plain cargo
-/// compiles.
-pub(super) const OUTSIDE: [&str; 4] = [
+/// The projects that are outside the workspace: a user's, the documentation's blocks, the litmus tests, the idioms under loom, and
+/// kernels that plain cargo compiles.
+pub(super) const OUTSIDE: [&str; 5] = [
     "tests/outside",
+    "tests/book",
     "tests/litmus",
     "tests/idioms",
     "examples/raw",

@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `blocks` | the kernel of the documentation: each lane one block, by pointer |
 //! | `requests` | each lane one malloc or one free: by handle, by pointer, through Rust's allocator |
 //! | `contents` | whether blocks hold what was written to them |
 //! | `collections`, `job` | `Vec` and `Box` in branches, and what a lane does with them: the host does the same |
@@ -12,6 +13,7 @@
 
 extern crate alloc;
 
+mod blocks;
 mod collections;
 mod contents;
 mod job;

@@ -1,0 +1,45 @@
+//! `docs/debugging.md`.
+
+use warpheap::device::*;
+
+items!("debugging.a-data-race-1");
+
+/// Each lane appends the numbers below 4 to its list.
+#[kernel(allocators = [Counted<WarpHeap>, Failing<WarpHeap>])]
+pub fn fill_lists<A: DeviceAlloc>(
+    heap: Heap<A>,
+    list: &mut HeapVec<u32>,
+) -> Result<(), AllocError> {
+    for k in 0..4 {
+        list.push(heap, k)?;
+    }
+    Ok(())
+}
+
+#[cfg(not(any(target_arch = "spirv", target_arch = "nvptx64")))]
+pub mod host {
+    use warpheap::device::*;
+    use warpheap::{Device, DeviceError, DeviceVec, LaunchConfig, Pool, read_vectors};
+
+    /// Runs the wrong kernel.
+    pub fn race(device: &Device) -> Result<(), DeviceError> {
+        let (kernels, pool) = (crate::load(device)?, device.reserve::<WarpHeap>(4 << 20)?);
+        body!("debugging.a-data-race-2");
+        Ok(())
+    }
+
+    /// Counts requests.
+    pub fn counted(device: &Device) -> Result<(), DeviceError> {
+        let (kernels, config) = (crate::load(device)?, LaunchConfig::for_num_elems(4));
+        let mut lists = DeviceVec::<HeapVec<u32>>::zeroed(device, 4)?;
+        body!("debugging.memory-that-is-not-given-back-1");
+        Ok(())
+    }
+
+    /// Refuses every request once.
+    pub fn refused(device: &Device) -> Result<(), DeviceError> {
+        let kernels = crate::load(device)?;
+        body!("debugging.requests-that-fail-1");
+        Ok(())
+    }
+}

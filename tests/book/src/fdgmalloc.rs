@@ -1,0 +1,3 @@
+//! `docs/fdgmalloc.md`.
+
+items!("fdgmalloc.fdgmalloc-1");
