@@ -3,8 +3,8 @@
 //! Two halves. The *device half* is `no_std`, compiles for every target a kernel compiles for,
 //! and holds what a kernel author sees: [`DeviceAlloc`] and its extension traits, [`DevicePtr`],
 //! [`HeapData`], [`Element`], the rules of layouts, and the layout of the heap header and of the block of
-//! arguments that host and device agree on. The *host half*, module [`host`] behind the feature
-//! `std`, holds what every backend implements ([`host::Backend`]) and what a program uses to own
+//! arguments that host and device agree on. The *host half*, module `host` behind the feature
+//! `std`, holds what every backend implements (`host::Backend`) and what a program uses to own
 //! device memory and to launch kernels.
 //!
 //! This crate depends on nothing else of warpheap.

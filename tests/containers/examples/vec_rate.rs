@@ -135,8 +135,8 @@ impl Rates {
         &self,
         launch: impl Fn(&Pool<A>) -> Result<LaunchReport, DeviceError>,
     ) -> Result<f64, DeviceError> {
-        // Twice what is there in the end, and room for what an allocator keeps apart.
-        let bytes = (u64::from(self.lanes) * 4 * u64::from(EACH.max(TO_ONE)) * 4).max(64 << 20);
+        // Eight times what is there in the end: a vector whose segments double asks for one of four times as much ahead, in one piece.
+        let bytes = (u64::from(self.lanes) * 4 * u64::from(EACH.max(TO_ONE)) * 16).max(64 << 20);
         let mut best = f64::MAX;
         for _ in 0..RUNS {
             let pool = self.device.reserve::<A>(bytes)?;

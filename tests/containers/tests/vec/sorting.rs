@@ -39,7 +39,9 @@ impl Unsorted {
             starts.push(starts[starts.len() - 1] + values.len() as u32);
         }
         let device = &site.device;
-        let pool = site.heap::<RandomWalkMalloc>(4 << 20);
+        // Long vectors ask for blocks of as many pages as a region of this heap has: there are to be many regions.
+        let bytes = if site.is_slow() { 4 << 20 } else { 64 << 20 };
+        let pool = site.heap::<RandomWalkMalloc>(bytes);
         let lanes = values.len();
         let mut numbers = DeviceVec::zeroed(device, lanes).expect("vectors");
         let mut signed = DeviceVec::zeroed(device, lanes).expect("vectors");
