@@ -203,7 +203,7 @@ impl Table {
     /// the slot, or the leaf and its state, and says whether that is done.
     ///
     /// # Errors
-    /// As [`Trie::enter`], and `Contended`; then the map is as it was.
+    /// As [`DeviceAlloc::malloc`], `Unsupported`, `Contended`; then the map is as it was.
     #[inline(always)]
     pub fn change<A: DeviceAlloc, K: WordSource, V: WordSource>(
         self,

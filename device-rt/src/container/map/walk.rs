@@ -11,7 +11,7 @@ use warpheap_api::{DeviceAlloc, HeapData, HeapMemory, select};
 
 /// Where a lane is among its share of the keys. Plain words.
 ///
-/// Buckets are shared out one by one, and what the trie holds by bits of the hash ([`TrieCursor`]).
+/// Buckets are shared out one by one, and what the trie holds by bits of the hash (`cursor.rs`).
 #[derive(Clone, Copy, Debug)]
 pub struct TableCursor {
     flat: Flat,
