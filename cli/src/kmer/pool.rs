@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn the_root_fits_keys_and_allocator() {
         assert_eq!(of(0).root_bits::<WarpHeap>(), 1);
-        assert_eq!(of(1000).root_bits::<WarpHeap>(), 9);
+        assert_eq!(of(1000).root_bits::<WarpHeap>(), 10);
         assert_eq!(of(1 << 31).root_bits::<WarpHeap>(), LARGEST_ROOT);
         let bits = of(1 << 31).root_bits::<OuroborosPS>();
         assert!(4 << bits <= OuroborosPS::CAPS.max_size, "{bits}");

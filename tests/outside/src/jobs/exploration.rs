@@ -12,8 +12,8 @@ use warpheap::{DeviceChunkQueue, DeviceHashMap, DeviceVec, HostAlloc, LaunchConf
 
 /// Nodes where the search begins.
 const SEEDS: u32 = 64;
-/// The root of the map has two to this power slots: it grows a lot.
-const ROOT_BITS: u32 = 7;
+/// The root of the map is for two to this power keys, a block that all allocators have: it grows a lot.
+const ROOT_BITS: u32 = 6;
 /// Nodes of the queue have two to this power slots.
 const QUEUE_BITS: u32 = 6;
 /// Bytes of the largest block: of a node of the queue, or of the map's root.
