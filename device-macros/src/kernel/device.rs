@@ -6,7 +6,7 @@
 use super::options::Registers;
 use super::parameter::Kind;
 use super::parse::{Entry, Kernel};
-use super::{LAYOUT_VERSION, shared};
+use super::{LAYOUT_VERSION, shared, spirv};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
@@ -14,7 +14,7 @@ pub fn expand(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStre
     let offsets = offsets(kernel, rt);
     let entries = entries.iter().map(|entry| {
         let nvptx = nvptx(kernel, entry, rt, &offsets);
-        let spirv = spirv(kernel, entry, rt, &offsets);
+        let spirv = spirv::entry(kernel, entry, rt, &offsets);
         let host = host(kernel, entry, rt, &offsets);
         quote!(#nvptx #spirv #host)
     });
@@ -28,7 +28,7 @@ pub fn expand(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStre
 }
 
 /// The name of the constant that says where a parameter's words begin.
-fn offset_name(i: usize) -> Ident {
+pub(super) fn offset_name(i: usize) -> Ident {
     format_ident!("AT{i}")
 }
 
@@ -65,7 +65,7 @@ fn offsets(kernel: &Kernel, rt: &TokenStream) -> TokenStream {
 }
 
 /// The allocator of a heap of this kind.
-fn allocator(kind: &Kind, entry: &Entry) -> TokenStream {
+pub(super) fn allocator(kind: &Kind, entry: &Entry) -> TokenStream {
     match kind {
         Kind::Heap(number) => entry.allocators[*number].clone(),
         Kind::HeapOf(ty) => quote!(#ty),
@@ -144,33 +144,33 @@ fn addressed_body(
 }
 
 /// A parameter by value.
-fn scalar(rt: &TokenStream, ty: &syn::Type, at: &Ident) -> TokenStream {
+pub(super) fn scalar(rt: &TokenStream, ty: &syn::Type, at: &Ident) -> TokenStream {
     // SAFETY: the host made the arguments to match the parameters.
     quote!(unsafe { <#ty as #rt::api::Argument>::from_args(args, #at) })
 }
 
 /// A parameter `PerLane<T>` or `Scatter<T>` of these elements.
-fn attached(rt: &TokenStream, what: &str, elements: &TokenStream) -> TokenStream {
+pub(super) fn attached(rt: &TokenStream, what: &str, elements: &TokenStream) -> TokenStream {
     let what = format_ident!("{what}");
     // SAFETY: the host gives each argument memory of its own, which no kernel of another launch changes meanwhile.
     quote!(unsafe { #rt::params::#what::attach(args, #elements) })
 }
 
 /// A parameter `Log` of these words.
-fn log(rt: &TokenStream, words: &TokenStream) -> TokenStream {
+pub(super) fn log(rt: &TokenStream, words: &TokenStream) -> TokenStream {
     // SAFETY: the host gives the memory of a log.
     quote!(unsafe { #rt::log::Log::attach(args, #words) })
 }
 
 /// A parameter `&mut T`: the elements, and what the lane has of them while it runs.
-struct Own {
+pub(super) struct Own {
     elements: Ident,
-    copy: Ident,
+    pub(super) copy: Ident,
     made_of: TokenStream,
 }
 
 impl Own {
-    fn new(i: usize, made_of: TokenStream) -> Own {
+    pub(super) fn new(i: usize, made_of: TokenStream) -> Own {
         Own {
             elements: format_ident!("elements{i}"),
             copy: format_ident!("copy{i}"),
@@ -187,7 +187,7 @@ impl Own {
 }
 
 /// The call of the kernel, and its end: for lanes that have an element in each of `own`.
-fn run(
+pub(super) fn run(
     kernel: &Kernel,
     entry: &Entry,
     rt: &TokenStream,
@@ -244,7 +244,7 @@ fn call(kernel: &Kernel, entry: &Entry, arguments: &[TokenStream]) -> TokenStrea
 }
 
 /// Keeps an entry in the images that it belongs to; the builder says which one is being compiled.
-fn in_image(entry: &Entry) -> TokenStream {
+pub(super) fn in_image(entry: &Entry) -> TokenStream {
     let image = match entry.image {
         "" => "rest",
         allocator => allocator,
@@ -301,119 +301,6 @@ fn host(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream)
             #[allow(non_snake_case, unused_unsafe, clippy::undocumented_unsafe_blocks)]
             unsafe fn #function(args: &#rt::api::abi::ArgBlock) {
                 #body
-            }
-        }
-    }
-}
-
-fn spirv(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream) -> TokenStream {
-    let function = &entry.function;
-    let name = Literal::string(&entry.name);
-    let mut bindings = Vec::new();
-    let mut elements = Vec::new();
-    let mut variables = Vec::new();
-    let mut arguments = Vec::new();
-    let mut own = Vec::new();
-    for (i, parameter) in kernel.parameters.iter().enumerate() {
-        let at = offset_name(i);
-        let buffer = format_ident!("buffer{i}");
-        let bounded = |ty| quote!(#rt::arch::bounded::<#ty>(#buffer, args, #at));
-        let element = match &parameter.kind {
-            kind @ (Kind::Heap(_) | Kind::HeapOf(_)) => {
-                let allocator = allocator(kind, entry);
-                // SAFETY: the host binds the heap's memory and gives its length and parameters.
-                arguments.push(quote!(unsafe {
-                    #rt::entry::heap::<#allocator>(
-                        #rt::arch::Words::from_buffer(#buffer, args.words[#at + 2]),
-                        args,
-                        #at,
-                    )
-                }));
-                quote!(u32)
-            }
-            Kind::Slice { element, .. } => {
-                arguments.push(bounded(element));
-                quote!(#element)
-            }
-            Kind::One(ty) => {
-                let value = bounded(ty);
-                arguments.push(quote!(&#value[0]));
-                quote!(#ty)
-            }
-            Kind::Own(ty) => {
-                let one = Own::new(i, bounded(ty));
-                let copy = &one.copy;
-                arguments.push(quote!(&mut #copy));
-                own.push(one);
-                quote!(#ty)
-            }
-            Kind::PerLane(ty) => {
-                arguments.push(attached(rt, "PerLane", &bounded(ty)));
-                quote!(#ty)
-            }
-            Kind::Scatter(ty) => {
-                arguments.push(attached(rt, "Scatter", &bounded(ty)));
-                quote!(#ty)
-            }
-            Kind::Log => {
-                // SAFETY: the host binds the log's memory and gives its length.
-                let words = quote!(unsafe {
-                    #rt::arch::Words::from_buffer(#buffer, args.words[#at + 2])
-                });
-                arguments.push(log(rt, &words));
-                quote!(u32)
-            }
-            Kind::Scalar(ty) => {
-                arguments.push(scalar(rt, ty, &at));
-                continue;
-            }
-            Kind::Shared(number) => {
-                let name = format_ident!("shared{i}");
-                let words = shared::of_variable(rt, &name, number);
-                arguments.push(shared::attached(rt, number, &words));
-                variables.push(shared::variable(rt, &name, number));
-                continue;
-            }
-        };
-        // Said here, since what the code generator says of such elements names no line.
-        elements.push(quote!(const _: () = #rt::entry::is_element::<#element>();));
-        let binding = Literal::usize_unsuffixed(bindings.len());
-        bindings.push(quote! {
-            #[rust_gpu::spirv_v0_10(storage_buffer, descriptor_set = 0, binding = #binding)]
-            #buffer: &mut [#element]
-        });
-    }
-    let in_image = in_image(entry);
-    let last = Literal::usize_unsuffixed(bindings.len());
-    let run = run(kernel, entry, rt, &own, &arguments);
-    quote! {
-        #rt::__on_vulkan! {
-            #in_image
-            #[doc(hidden)]
-            #[allow(non_snake_case, unused_unsafe, clippy::undocumented_unsafe_blocks, clippy::too_many_arguments)]
-            #[rust_gpu::spirv_v0_10(compute(threads(64), entry_point_name = #name))]
-            pub fn #function(
-                #[rust_gpu::spirv_v0_10(workgroup_id)] workgroup: #rt::arch::UVec3,
-                #[rust_gpu::spirv_v0_10(num_workgroups)] workgroups: #rt::arch::UVec3,
-                #[rust_gpu::spirv_v0_10(local_invocation_index)] thread: u32,
-                #[rust_gpu::spirv_v0_10(subgroup_local_invocation_id)] lane: u32,
-                #[rust_gpu::spirv_v0_10(subgroup_size)] width: u32,
-                #[rust_gpu::spirv_v0_10(spec_constant(id = 0, default = 1))] company: u32,
-                #[rust_gpu::spirv_v0_10(push_constant)] args: &#rt::api::abi::ArgBlock,
-                #(#bindings,)*
-                #(#variables,)*
-                #[rust_gpu::spirv_v0_10(storage_buffer, descriptor_set = 0, binding = #last)]
-                report: &mut [u32],
-            ) {
-                #offsets
-                #(#elements)*
-                if #rt::arch::enters(args, workgroup, workgroups, thread, lane, width, company) {
-                    // SAFETY: the host binds a report of so many words last.
-                    let report = unsafe {
-                        #rt::arch::Words::from_buffer(report, #rt::api::abi::REPORT_WORDS as u32)
-                    };
-                    #run
-                }
             }
         }
     }

@@ -6,6 +6,7 @@ mod options;
 mod parameter;
 mod parse;
 mod shared;
+mod spirv;
 
 pub use options::Options;
 
