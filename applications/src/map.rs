@@ -6,8 +6,7 @@ use warpheap_rt::device::*;
 ///
 /// # Errors
 /// As `HeapHashMap::insert`.
-// An insertion into a slot has use for no more than 32 registers, and waits for memory: warps count.
-#[kernel(allocators = all, max_registers = 32, unsafe(slices))]
+#[kernel(allocators = all, unsafe(slices))]
 pub fn map_insert<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<u32, u32>,

@@ -1,12 +1,95 @@
-//! Taking leaves and nodes out and freeing them, where nobody else uses the map.
+//! Taking a map apart and putting it in order, where nobody else uses it.
 
 use super::cursor::{TrieCursor, share_bits};
+use super::flat::BUCKET_SLOTS;
 use super::path::{DIGIT_BITS, NODE_SLOTS, Path};
 use super::slot::{EMPTY, NODE_LAYOUT, block, first_in, first_word, is_node, key_of, leaf_layout};
+use super::table::Table;
 use super::trie::Trie;
 use crate::Heap;
-use warpheap_api::{DeviceAlloc, HeapMemory, select};
+use warpheap_api::{DeviceAlloc, HeapMemory, least, select};
 
+/// Slots, and the trie behind them.
+impl Table {
+    /// Takes all keys of share `index` of `count` out, and frees the memory that they have beside the root.
+    ///
+    /// # Safety
+    /// Nobody else uses the map in this launch, shares are those of one number of shares, and the map is of this heap.
+    #[inline]
+    pub unsafe fn free_part<A: DeviceAlloc>(
+        self,
+        heap: Heap<A>,
+        key_words: u32,
+        value_words: u32,
+        index: u32,
+        count: u32,
+    ) {
+        let flat = self.flat(key_words, value_words);
+        let mut bucket = index;
+        while bucket < flat.buckets() {
+            let mut slot = 0;
+            while slot < BUCKET_SLOTS {
+                heap.memory().store(flat.slot(bucket, slot), EMPTY);
+                slot += 1;
+            }
+            // Without going past the end of the numbers.
+            let left = flat.buckets() - bucket;
+            bucket = select(count < left, bucket.wrapping_add(count), flat.buckets());
+        }
+        let trie = self.trie(key_words, value_words);
+        // SAFETY: the caller's promise.
+        unsafe { trie.free_part(heap, key_words, value_words, index, count) };
+    }
+
+    /// Gives the memory of removed keys of share `index` of `count` back: slots to other keys, the rest to the heap. With slots
+    /// there is work for [`most_shares`](Self::most_shares).
+    ///
+    /// # Safety
+    /// Nobody else uses the map in this launch, shares are those of one number of shares, and the map is of this heap.
+    #[inline]
+    pub unsafe fn tidy_part<A: DeviceAlloc>(
+        self,
+        heap: Heap<A>,
+        key_words: u32,
+        value_words: u32,
+        index: u32,
+        count: u32,
+    ) {
+        let flat = self.flat(key_words, value_words);
+        let trie = self.trie(key_words, value_words);
+        let mut shares = count;
+        if flat.bits != 0 {
+            // A group and the leaves of its keys are one lane's.
+            let slots = self.most_shares(value_words);
+            shares = least(count, slots);
+            let mut prefix = select(index < shares, index, slots);
+            while prefix < slots {
+                flat.tidy_below(heap.memory(), trie, prefix);
+                let left = slots - prefix;
+                prefix = select(shares < left, prefix.wrapping_add(shares), slots);
+            }
+        }
+        let index = select(index < shares, index, u32::MAX);
+        // SAFETY: the caller's promise.
+        unsafe { trie.tidy_part(heap, key_words, value_words, index, shares) };
+    }
+
+    /// Frees the root; there is no map afterwards.
+    ///
+    /// # Safety
+    /// Nobody uses the map any more, also by a copy of this handle, and it is of this heap.
+    #[inline]
+    pub unsafe fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>, key_words: u32, value_words: u32) {
+        if !self.is_none() {
+            let layout = Self::root_layout(self.root_bits(), key_words, value_words);
+            // SAFETY: the root is the map's, and got with this layout.
+            unsafe { heap.free(self.root().cast(), layout) };
+        }
+        *self = Self::NONE;
+    }
+}
+
+/// Leaves and nodes.
 impl Trie {
     /// Frees all leaves of share `index` of `count`, and the nodes below the slots of the share.
     ///

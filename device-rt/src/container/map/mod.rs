@@ -9,7 +9,8 @@
 //! | `leaf` | how lanes change what a leaf holds |
 //! | `read` | reading values while others change them |
 //! | `add` | sums on keys that many lanes hit |
-//! | `walk`, `cursor`, `clear` | going through all keys; through leaves; freeing those |
+//! | `walk`, `cursor` | going through all keys; through leaves |
+//! | `clear` | taking a map apart; freeing leaves and nodes |
 //! | `tidy` | giving the slots of removed keys back |
 
 mod add;

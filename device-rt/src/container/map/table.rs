@@ -1,6 +1,6 @@
 //! A map without the types of its keys and values: slots, and a trie for what has no room in them.
 
-use super::flat::{BUCKET_SLOTS, Entered, Flat};
+use super::flat::{Entered, Flat};
 use super::leaf::{self, Before, MOST_ROUNDS};
 use super::read;
 use super::slot::first_word;
@@ -10,7 +10,7 @@ use super::words::WordSource;
 use crate::Heap;
 use warpheap_api::abi::ArgBlock;
 use warpheap_api::{
-    AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Layout, layout, least, select,
+    AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Layout, layout, select,
 };
 
 /// The smallest size of a root with slots: below, a tag would not have room for the rest of the hash.
@@ -389,82 +389,5 @@ impl Table {
             return Err(AllocError::Contended);
         }
         Ok(Before::of(answer == 1))
-    }
-
-    /// Takes all keys of share `index` of `count` out, and frees the memory that they have beside the root.
-    ///
-    /// # Safety
-    /// Nobody else uses the map in this launch, shares are those of one number of shares, and the map is of this heap.
-    #[inline]
-    pub unsafe fn free_part<A: DeviceAlloc>(
-        self,
-        heap: Heap<A>,
-        key_words: u32,
-        value_words: u32,
-        index: u32,
-        count: u32,
-    ) {
-        let flat = self.flat(key_words, value_words);
-        let mut bucket = index;
-        while bucket < flat.buckets() {
-            let mut slot = 0;
-            while slot < BUCKET_SLOTS {
-                heap.memory().store(flat.slot(bucket, slot), EMPTY);
-                slot += 1;
-            }
-            // Without going past the end of the numbers.
-            let left = flat.buckets() - bucket;
-            bucket = select(count < left, bucket.wrapping_add(count), flat.buckets());
-        }
-        let trie = self.trie(key_words, value_words);
-        // SAFETY: the caller's promise.
-        unsafe { trie.free_part(heap, key_words, value_words, index, count) };
-    }
-
-    /// Gives the memory of removed keys of share `index` of `count` back: slots to other keys, the rest to the heap. With slots
-    /// there is work for [`most_shares`](Self::most_shares).
-    ///
-    /// # Safety
-    /// Nobody else uses the map in this launch, shares are those of one number of shares, and the map is of this heap.
-    #[inline]
-    pub unsafe fn tidy_part<A: DeviceAlloc>(
-        self,
-        heap: Heap<A>,
-        key_words: u32,
-        value_words: u32,
-        index: u32,
-        count: u32,
-    ) {
-        let flat = self.flat(key_words, value_words);
-        let trie = self.trie(key_words, value_words);
-        let mut shares = count;
-        if flat.bits != 0 {
-            // A group and the leaves of its keys are one lane's.
-            let slots = self.most_shares(value_words);
-            shares = least(count, slots);
-            let mut prefix = select(index < shares, index, slots);
-            while prefix < slots {
-                flat.tidy_below(heap.memory(), trie, prefix);
-                let left = slots - prefix;
-                prefix = select(shares < left, prefix.wrapping_add(shares), slots);
-            }
-        }
-        let index = select(index < shares, index, u32::MAX);
-        // SAFETY: the caller's promise.
-        unsafe { trie.tidy_part(heap, key_words, value_words, index, shares) };
-    }
-
-    /// Frees the root; there is no map afterwards.
-    ///
-    /// # Safety
-    /// Nobody uses the map any more, also by a copy of this handle, and it is of this heap.
-    #[inline]
-    pub unsafe fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>, key_words: u32, value_words: u32) {
-        if !self.is_none() {
-            let layout = Self::root_layout(self.root_bits, key_words, value_words);
-            // SAFETY: the root is the map's, and got with this layout.
-            unsafe { heap.free(self.root.cast(), layout) };
-        }
-        *self = Self::NONE;
     }
 }

@@ -87,7 +87,7 @@ pub fn map_new<A: DeviceAlloc>(
 }
 
 /// Lane `i` inserts `keys[i]` with `values[i]` and writes to `results[i]` what came of it.
-#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>], max_registers = 32, unsafe(slices))]
+#[kernel(allocators = [WarpHeap, Failing<RandomWalkMalloc>], unsafe(slices))]
 pub fn map_insert<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<u32, u32>,

@@ -39,7 +39,7 @@ impl Unsorted {
             starts.push(starts[starts.len() - 1] + values.len() as u32);
         }
         let device = &site.device;
-        // Long vectors ask for blocks of as many pages as a region of this heap has: there are to be many regions.
+        // In 4 MiB the long ones find no run of pages: `Exhausted`.
         let bytes = if site.is_slow() { 4 << 20 } else { 64 << 20 };
         let pool = site.heap::<RandomWalkMalloc>(bytes);
         let lanes = values.len();
