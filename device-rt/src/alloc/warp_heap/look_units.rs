@@ -3,7 +3,7 @@
 
 use super::row::{Row, Want};
 use super::span::NO_PLACE;
-use super::state::{FREE, UNITS, pack, tag_of};
+use super::state::{FREE, UNITS, count_of, pack, tag_of};
 use super::window::{has_room, is_foreign, score, warp};
 use super::{Part, WarpHeap};
 use crate::sync::hash;
@@ -57,7 +57,7 @@ impl WarpHeap {
         part
     }
 
-    /// Takes units of a chunk; of one that nobody uses rather such as go on from the end of the chunk before it.
+    /// Takes units of a chunk; of one in which none is taken rather such as go on from the end of the chunk before it.
     #[inline(always)]
     fn take_units(self, want: Want, chunk: u32) -> Part {
         let geometry = self.geometry;
@@ -65,7 +65,8 @@ impl WarpHeap {
         let before = chunk - least(chunk, 1);
         let state = self.words.load(geometry.state_word(chunk));
         let other = self.words.load(geometry.state_word(before));
-        if (state == FREE) & (tag_of(other) == UNITS) {
+        let empty = (state == FREE) | ((tag_of(state) == UNITS) & (count_of(state) == 0));
+        if empty & (tag_of(other) == UNITS) {
             part = self.reach_units(before, want.count, want.align, NO_PLACE);
         }
         if part.mask == 0 {

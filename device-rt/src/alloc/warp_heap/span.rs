@@ -27,8 +27,12 @@ impl Span {
     }
 }
 
-/// The first place of a chunk with these free units at which so many begin side by side, a multiple of `align`. If there
-/// is none in the chunk alone they go over its end, where `behind` is free in the chunk behind it.
+/// The place of a chunk with these free units at which so many begin side by side, a multiple of `align`: the first one, but
+/// the last one in units that are free from the chunk's beginning on. If there is none in the chunk alone they go over its
+/// end, where `behind` is free in the chunk behind it.
+///
+/// So a block lies next to another one, also if the units in front of this chunk are free. It leaves the others side by
+/// side: where all blocks are of one size, what is free stays a multiple of it.
 #[inline(always)]
 pub(super) const fn place_of(free: u32, behind: u32, units: u32, align: u32) -> u32 {
     let starts = starts_of(free, units) & aligned_places(align);
@@ -37,8 +41,21 @@ pub(super) const fn place_of(free: u32, behind: u32, units: u32, align: u32) -> 
     let first = (!behind | 1 << 31).trailing_zeros();
     let at = (32 - last + align - 1) & !(align - 1);
     let over = (at < 32) & (32 + first >= at + units);
-    let within = (starts | (starts == 0) as u32).trailing_zeros();
+    let lowest = (starts | (starts == 0) as u32).trailing_zeros();
+    // Units that are free from the beginning on, but not to the end.
+    let gap = (!free).trailing_zeros() & 31;
+    let end = gap.wrapping_sub(units) & !(align - 1);
+    let within = select((starts & 1 != 0) & (gap != 0), end, lowest);
     select(starts != 0, within, select(over, at, NO_PLACE))
+}
+
+/// Where the first block begins in a chunk whose blocks all take so many units, if they lie one behind the other from the first
+/// chunk of the heap on. So blocks in chunks side by side fit together, whichever is used first.
+#[inline(always)]
+pub(super) const fn first_place(chunk: u32, units: u32) -> u32 {
+    let units = units | (units == 0) as u32;
+    let begin = chunk << 5;
+    (begin + units - 1) / units * units - begin
 }
 
 /// The places that are multiples of `align`, a power of two up to 32.
@@ -63,6 +80,17 @@ mod tests {
         }
     }
 
+    #[test]
+    fn first_places_are_multiples_of_the_size() {
+        for units in 1..=32 {
+            for chunk in 0..2000 {
+                let place = first_place(chunk, units);
+                assert!(place < units);
+                assert_eq!((32 * chunk + place) % units, 0);
+            }
+        }
+    }
+
     /// Free units of two chunks: with long stretches, as heaps have.
     fn chunks() -> impl Iterator<Item = (u32, u32)> {
         (0..3000u32).map(|i| {
@@ -83,10 +111,16 @@ mod tests {
                         both & wanted == wanted && place % align == 0
                     };
                     let place = place_of(free, behind, units, align);
-                    let within = (0..=32 - units).find(|&place| fits(place));
-                    match within {
-                        Some(first) => assert_eq!(place, first, "{units} of {free:#x}"),
-                        None => {
+                    let within: Vec<u32> = (0..=32 - units).filter(|&at| fits(at)).collect();
+                    match within[..] {
+                        [first, ..] => {
+                            let begins = first == 0 && free != u32::MAX;
+                            let gap = free.trailing_ones();
+                            let last = within.iter().rfind(|&&at| at + units <= gap);
+                            let expected = if begins { last } else { Some(&first) };
+                            assert_eq!(Some(&place), expected, "{units} of {free:#x}");
+                        }
+                        [] => {
                             let over = (0..32).any(fits);
                             assert_eq!(place < 32, over, "{units} of {free:#x} {behind:#x}");
                             assert!(!over || fits(place), "{units} of {free:#x} {behind:#x}");

@@ -3,7 +3,7 @@
 use super::geometry::UNITS_ROW;
 use super::quick::WIDENED;
 use super::row::{Row, UNITS_GRANULES};
-use super::span::{NO_PLACE, Span, place_of};
+use super::span::{NO_PLACE, Span, first_place, place_of};
 use super::state::{FREE, UNITS, pack, tag_of};
 use super::{Ask, Part, WarpHeap};
 use crate::arch::{self, Group};
@@ -71,10 +71,13 @@ impl WarpHeap {
     }
 
     /// The place in a chunk where so many units look free, over its end if need be: `wish` if it does, and if there is none
-    /// [`NO_PLACE`].
+    /// [`NO_PLACE`]. Without a wish the first block of a chunk lies where [`first_place`] says.
     #[inline(always)]
     pub(super) fn place_in(self, chunk: u32, units: u32, align: u32, wish: u32) -> u32 {
         let free = self.free_units_of(chunk);
+        let aligned = units & (align - 1) == 0;
+        let opens = (free == u32::MAX) & (wish == NO_PLACE) & aligned;
+        let wish = select(opens, first_place(chunk, units), wish);
         let wished = Span::new(units, wish & 31);
         let good = (wish < NO_PLACE) & (wished.here & !free == 0);
         let mut place = place_of(free, 0, units, align);
@@ -89,7 +92,7 @@ impl WarpHeap {
         place
     }
 
-    /// Reaches for units that look free in a chunk, or over its end: at `wish` if they are free there, else the first ones.
+    /// Reaches for units that look free in a chunk, or over its end: at `wish` if they are free there, else where [`place_of`] says.
     #[inline(always)]
     pub(super) fn reach_units(self, chunk: u32, units: u32, align: u32, wish: u32) -> Part {
         let (words, geometry) = (self.words, self.geometry);
