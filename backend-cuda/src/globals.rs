@@ -1,13 +1,13 @@
 //! What the host shares with a module whose kernels use Rust's own collections: the heap that these take
 //! from, and the report of panics. See [`abi::GLOBAL_HEAP`] and [`abi::PANIC_REPORT`].
 
+use crate::context::{limit, set_limit};
 use crate::handles::end_of_default_stream;
 use crate::module::Loaded;
 use crate::session::Session;
 use crate::state::State;
 use crate::status::Status;
-use cust::context::{CurrentContext, ResourceLimit};
-use cust::memory::{CopyDestination, DeviceCopy};
+use crate::sys::limit::STACK_SIZE;
 use std::ffi::CString;
 use warpheap_api::abi::{self, ARG_WORDS, HEAP_WORDS};
 use warpheap_api::host::{DeviceError, Launch};
@@ -31,8 +31,8 @@ pub(crate) fn calls_by_pointer(ptx: &str) -> bool {
 /// made, keep the driver from knowing what a kernel needs.
 pub(crate) fn enlarge_stacks(session: &mut Session, bytes: usize) -> Result<(), DeviceError> {
     let enlarge = || -> Result<(), Status> {
-        if CurrentContext::get_resource_limit(ResourceLimit::StackSize)? < bytes {
-            CurrentContext::set_resource_limit(ResourceLimit::StackSize, bytes)?;
+        if limit(STACK_SIZE)? < bytes {
+            set_limit(STACK_SIZE, bytes)?;
         }
         Ok(())
     };
@@ -44,14 +44,11 @@ impl Loaded {
     pub(crate) fn set_heap(&self, heap: [u32; HEAP_WORDS]) -> Result<(), Status> {
         let mut words: HeapWords = [0; ARG_WORDS];
         words[..HEAP_WORDS].copy_from_slice(&heap);
-        self.put(abi::GLOBAL_HEAP, &words)
-    }
-
-    fn put<T: DeviceCopy>(&self, name: &str, value: &T) -> Result<(), Status> {
-        let name = CString::new(name).unwrap_or_default();
-        self.module.get_global::<T>(&name)?.copy_from(value)?;
+        let name = CString::new(abi::GLOBAL_HEAP).unwrap_or_default();
+        self.code.put(&name, &words)?;
         // The copy may still be on its way on the default stream, and launches are on other ones. These are not waited for.
-        end_of_default_stream().map_err(|refused| refused.status)
+        end_of_default_stream()?;
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Loaded modules and their kernels.
 
+use crate::code::{self, Code};
 use crate::driver;
 use crate::fences::Fences;
 use crate::globals;
@@ -7,9 +8,7 @@ use crate::link;
 use crate::ptx;
 use crate::session::Session;
 use crate::status::Status;
-use cust::function::FunctionAttribute;
-use cust::module::{Module, ModuleJitOption};
-use cust::sys::CUfunction;
+use crate::sys::{self, CUfunction};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
 use warpheap_api::abi;
@@ -47,7 +46,7 @@ unsafe impl Send for Kernel {}
 
 /// A loaded module.
 pub(crate) struct Loaded {
-    pub(crate) module: Module,
+    pub(crate) code: Code,
     name: &'static str,
     /// The text that it was made from, as the image has it.
     pub(crate) ptx: String,
@@ -115,18 +114,14 @@ impl Loaded {
             ));
         };
         let reports_panics = globals::defines(text, abi::PANIC_REPORT, abi::PANIC_WORDS);
-        let loaded = || -> Result<Module, Status> {
-            if reports_panics {
-                return Ok(Module::from_cubin(
-                    link::link(&image_text, REGISTERS)?,
-                    &[],
-                )?);
-            }
-            let options = [ModuleJitOption::MaxRegisters(REGISTERS)];
-            Ok(Module::from_ptx_cstr(&image_text, &options)?)
+        let loaded = || -> Result<Code, Status> {
+            Ok(match reports_panics {
+                true => Code::of_cubin(&link::link(&image_text, Some(REGISTERS))?)?,
+                false => Code::of_ptx(&image_text, REGISTERS)?,
+            })
         };
-        let module = match loaded() {
-            Ok(module) => module,
+        let code = match loaded() {
+            Ok(code) => code,
             Err(first) => {
                 let (again, log) = driver::compiler_messages(&image_text);
                 // The second answer is the more exact one, unless the error did not come again.
@@ -139,7 +134,7 @@ impl Loaded {
             }
         };
         Ok(Loaded {
-            module,
+            code,
             name: image.name,
             ptx: text.to_owned(),
             fences,
@@ -167,11 +162,7 @@ impl Loaded {
         if let Some(kernel) = self.kernels.get(entry) {
             return Ok(*kernel);
         }
-        let found = match entry.contains('\0') {
-            true => Err(Status::NOT_FOUND),
-            false => self.find(entry),
-        };
-        let kernel = found.map_err(|status| match status {
+        let kernel = self.find(entry).map_err(|status| match status {
             Status::NOT_FOUND => DeviceError::LayoutMismatch {
                 module: self.name.to_string(),
                 format: "PTX",
@@ -185,21 +176,18 @@ impl Loaded {
     }
 
     fn find(&self, entry: &str) -> Result<Kernel, Status> {
-        use FunctionAttribute as Is;
-        let function = self.module.get_function(entry)?;
+        use sys::function as is;
+        let raw = self.code.function(entry)?;
         // Asking also makes sure that the code is on the device before a launch is timed.
-        let value = |attribute| -> Result<u32, Status> {
-            let value = function.get_attribute(attribute)?;
-            Ok(u32::try_from(value).unwrap_or(0))
-        };
+        // SAFETY: the function is of this module.
+        let value = |attribute| unsafe { code::attribute(raw, attribute) };
         let info = FunctionInfo {
-            registers: value(Is::NumRegisters)?,
-            local_bytes: value(Is::LocalSizeBytes)?,
-            shared_bytes: value(Is::SharedMemorySizeBytes)?,
-            max_block_dim: value(Is::MaxThreadsPerBlock)?,
+            registers: value(is::NUM_REGS)?,
+            local_bytes: value(is::LOCAL_SIZE_BYTES)?,
+            shared_bytes: value(is::SHARED_SIZE_BYTES)?,
+            max_block_dim: value(is::MAX_THREADS_PER_BLOCK)?,
             code_bytes: None,
         };
-        let raw = function.to_raw();
         Ok(Kernel { raw, info })
     }
 

@@ -5,7 +5,7 @@
 
 use crate::error::{Result, message};
 use crate::workspace::{self, ALL_BACKENDS, PROFILE};
-use crate::{cuda_stub, debian, sh};
+use crate::{debian, sh};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,6 @@ pub struct Args {
 /// # Errors
 /// When something does not compile or the folder would be larger than 56 MiB.
 pub fn run(args: &Args) -> Result {
-    cuda_stub::make(&cuda_stub::default_dir())?;
     let out = args
         .out
         .clone()

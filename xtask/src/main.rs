@@ -28,7 +28,7 @@ struct Cli {
 enum Task {
     /// Make, install or check the compilers for device code
     Toolchain(toolchain::Args),
-    /// Make a libcuda to link `--features cuda` against without a CUDA toolkit
+    /// Make a libcuda to link `examples/raw` against without a CUDA toolkit
     CudaStub(cuda_stub::Args),
     /// Compile the kernels of the workspace into `prebuilt/`, or check those that are there
     Kernels(kernels::Args),

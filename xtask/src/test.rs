@@ -130,7 +130,7 @@ fn everything(
     }
 }
 
-/// Makes the machine ready: packages for Vulkan, the CUDA stub.
+/// Makes the machine ready: packages for Vulkan, what `examples/raw` is linked against.
 fn set_up(args: &Args) -> Result {
     if !args.skip_vulkan {
         if args.system_vulkan || drivers_chosen(|name| std::env::var_os(name).is_some()) {

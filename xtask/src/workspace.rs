@@ -59,9 +59,7 @@ pub fn package_dir(metadata: &Value, name: &str) -> Result<PathBuf> {
         .and_then(|package| package["manifest_path"].as_str());
     match manifest.and_then(|path| Path::new(path).parent()) {
         Some(folder) => Ok(folder.to_path_buf()),
-        None => message(format!(
-            "no package `{name}` among the dependencies of the workspace"
-        )),
+        None => message(format!("no package `{name}` among the dependencies")),
     }
 }
 
