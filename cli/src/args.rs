@@ -9,6 +9,7 @@ use super::new::NewArgs;
 use super::size;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
+use warpheap_toolchain::{compilers, kernels};
 
 /// Dynamic memory allocation for code that runs on a GPU.
 ///
@@ -38,6 +39,10 @@ pub enum Command {
     Bench(BenchArgs),
     /// Make a project to start from: kernels that allocate, the program that launches them, tests.
     New(NewArgs),
+    /// Look for the compilers for device code, make them where there are none (Debian), and try them.
+    Toolchain(compilers::Args),
+    /// Compile the kernels of the project that this folder is in, into its folder `prebuilt`, or check those that are there.
+    Kernels(kernels::Args),
     /// Show backends, devices and toolchains, and what to do about each gap.
     Doctor {
         /// Print JSON.

@@ -9,6 +9,7 @@
 //! | `bench` | `warpheap bench`: scenarios, tables, plots, comparisons |
 //! | `kmer` | `warpheap kmer`: the k-mers of DNA sequences, counted in a hash map |
 //! | `new` | `warpheap new`: a project to start from |
+//! | `project` | `warpheap toolchain`, `warpheap kernels`: compilers and images of a project |
 //! | `device` | the device of a report |
 //! | `doctor` | `warpheap doctor`: backends, devices, toolchains |
 //! | `error` | what can fail, with which exit code |
@@ -29,6 +30,7 @@ mod new;
 mod plot;
 mod pool;
 mod progress;
+mod project;
 mod size;
 mod text;
 
@@ -76,6 +78,8 @@ fn run(cli: &Cli) -> Result<Done, CliError> {
         Some(Command::Kmer(args)) => kmer::run(args).map(Done::from),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::New(args)) => new::run(args).map(Done::from),
+        Some(Command::Toolchain(args)) => project::toolchain(args),
+        Some(Command::Kernels(args)) => project::kernels(args),
         Some(Command::Doctor { json }) => doctor::run(*json).map(Done::from),
     }
 }

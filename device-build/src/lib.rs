@@ -17,7 +17,7 @@
 //! | `WARPHEAP_KERNELS=build` | always compile |
 //! | `WARPHEAP_KERNELS=prebuilt` | never compile |
 //! | `WARPHEAP_DEVICE_TOOLCHAIN` | sysroot of the toolchain to use |
-//! | `WARPHEAP_TOOLCHAIN_DIR` | where `cargo xtask toolchain` keeps its own (`~/.cache/warpheap/toolchain`) |
+//! | `WARPHEAP_TOOLCHAIN_DIR` | where `warpheap toolchain` keeps its own (`~/.cache/warpheap/toolchain`) |
 //! | `WARPHEAP_SPIRV_BACKEND` | rust-gpu's `librustc_codegen_spirv.so`, for a toolchain that does not hold it |
 //!
 //! The hash that ties prebuilt code to its sources covers the crate and every local crate that it

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::device_crate::{DeviceCrate, LocalCrate};
 use crate::error::BuildError;
-use crate::toolchain::{NIGHTLY, SPIRV_BACKEND_VERSION, XTASK_TOOLCHAIN};
+use crate::toolchain::{MADE_TOOLCHAIN, NIGHTLY, SPIRV_BACKEND_VERSION};
 use crate::{ptx, spirv};
 
 /// Changes whenever the way of hashing or compiling changes in a manner that the flags do not show.
@@ -39,7 +39,7 @@ pub(crate) fn hash(krate: &DeviceCrate) -> Result<String, BuildError> {
         hasher.update(part);
     };
     add(SCHEME.as_bytes());
-    for version in [NIGHTLY, XTASK_TOOLCHAIN, SPIRV_BACKEND_VERSION] {
+    for version in [NIGHTLY, MADE_TOOLCHAIN, SPIRV_BACKEND_VERSION] {
         add(version.as_bytes());
     }
     for flag in ptx::flags(krate).chain(spirv::flags()) {

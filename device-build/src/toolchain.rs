@@ -14,8 +14,8 @@ use crate::format::Format;
 pub const NIGHTLY: &str = "nightly-2026-04-11";
 /// The version of rust-gpu's backend that device crates are compiled with.
 pub const SPIRV_BACKEND_VERSION: &str = "0.10.0-alpha.1";
-/// The folder that `cargo xtask toolchain` makes, within [`Search::toolchain_dir`].
-pub const XTASK_TOOLCHAIN: &str = "rust-device-1.96.0";
+/// The folder that `warpheap toolchain` makes, within [`Search::toolchain_dir`].
+pub const MADE_TOOLCHAIN: &str = "rust-device-1.96.0";
 /// The environment variables that the search depends on.
 pub const ENVIRONMENT: [&str; 6] = [
     "WARPHEAP_DEVICE_TOOLCHAIN",
@@ -50,8 +50,8 @@ pub struct Toolchain {
 pub enum Origin {
     /// `WARPHEAP_DEVICE_TOOLCHAIN`. If set, nothing else is looked at.
     Environment,
-    /// Made by `cargo xtask toolchain`.
-    Xtask,
+    /// Made by `warpheap toolchain`.
+    Made,
     /// A rustup toolchain named `rust-device`.
     RustupDevice,
     /// rustup's [`NIGHTLY`].
@@ -118,7 +118,7 @@ impl Search {
                     Origin::Environment,
                     "WARPHEAP_DEVICE_TOOLCHAIN is not set",
                 ));
-                candidates.push(self.xtask());
+                candidates.push(self.made());
                 candidates.push(self.rustup(Origin::RustupDevice, "rust-device"));
                 candidates.push(self.rustup(Origin::RustupNightly, NIGHTLY));
             }
@@ -126,28 +126,28 @@ impl Search {
         ToolchainReport { candidates }
     }
 
-    fn xtask(&self) -> Candidate {
+    fn made(&self) -> Candidate {
         let Some(sysroot) = self
             .toolchain_dir
             .as_ref()
-            .map(|dir| dir.join(XTASK_TOOLCHAIN))
+            .map(|dir| dir.join(MADE_TOOLCHAIN))
         else {
             return Candidate::absent(
-                Origin::Xtask,
+                Origin::Made,
                 "neither WARPHEAP_TOOLCHAIN_DIR nor HOME is set",
             );
         };
         if !sysroot.is_dir() {
-            return Candidate::absent(Origin::Xtask, format!("{} is not there", sysroot.display()));
+            return Candidate::absent(Origin::Made, format!("{} is not there", sysroot.display()));
         }
         if !is_executable(&sysroot.join(".complete")) {
             let text = format!(
                 "{} is unfinished (no executable file .complete in it)",
                 sysroot.display()
             );
-            return Candidate::absent(Origin::Xtask, text);
+            return Candidate::absent(Origin::Made, text);
         }
-        self.inspect(Origin::Xtask, &sysroot)
+        self.inspect(Origin::Made, &sysroot)
     }
 
     fn rustup(&self, origin: Origin, name: &str) -> Candidate {

@@ -5,11 +5,12 @@
 
 mod outside;
 
-use crate::error::{Result, message};
+use crate::test;
 use crate::workspace;
-use crate::{sh, test};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use warpheap_toolchain::error::{Result, message};
+use warpheap_toolchain::sh;
 
 /// Arguments of `cargo xtask package`.
 #[derive(Debug, clap::Args)]

@@ -3,12 +3,13 @@
 mod programs;
 mod steps;
 
-use crate::error::Result;
-use crate::{cuda_stub, debian, package};
+use crate::{cuda_stub, package};
 use programs::{Cargo, Log, OUTSIDE, Programs};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use steps::Steps;
+use warpheap_toolchain::debian;
+use warpheap_toolchain::error::Result;
 
 /// What the Vulkan tests need: the loader, SwiftShader, the validation layer, `spirv-val`.
 const VULKAN_PACKAGES: [&str; 4] = [

@@ -71,7 +71,8 @@ impl ToolchainReport {
             return vec!["mend that toolchain, or unset WARPHEAP_DEVICE_TOOLCHAIN".to_owned()];
         }
         let mut advice = vec![
-            "in a checkout of warpheap: cargo xtask toolchain".to_owned(),
+            "warpheap toolchain, on Debian 12 (cargo install warpheap-cli installs the program)"
+                .to_owned(),
             format!(
                 "or with rustup: rustup toolchain install {NIGHTLY} --profile minimal \
                  --component rust-src,rustc-dev,llvm-tools,llvm-bitcode-linker"
@@ -92,7 +93,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Origin::Environment => "WARPHEAP_DEVICE_TOOLCHAIN",
-            Origin::Xtask => "cargo xtask toolchain",
+            Origin::Made => "warpheap toolchain",
             Origin::RustupDevice => "rustup's rust-device",
             Origin::RustupNightly => "rustup's nightly-2026-04-11",
         })

@@ -9,10 +9,11 @@
 
 mod source;
 
-use crate::error::{Result, message};
-use crate::{sh, workspace};
+use crate::workspace;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use warpheap_toolchain::error::{Result, message};
+use warpheap_toolchain::{cargo, sh};
 
 /// The project that is linked against it.
 const USER: &str = "examples/raw/Cargo.toml";
@@ -60,7 +61,7 @@ pub fn make(out: &Path) -> Result<bool> {
              folder whose lib64/ has a libcuda.so (the `stubs` of a CUDA toolkit)",
         );
     }
-    let metadata = workspace::metadata_of(&workspace::root().join(USER))?;
+    let metadata = cargo::metadata(&workspace::root().join(USER))?;
     let bindings = workspace::package_dir(&metadata, "cust_raw")?.join("src/cuda.rs");
     let symbols = source::symbols(&sh::read(&bindings)?);
     if symbols.is_empty() {

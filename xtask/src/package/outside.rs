@@ -1,12 +1,12 @@
 //! A project that has nothing but the packages: no checkout, no network.
 
 use super::Package;
-use crate::error::{Error, Result, message};
-use crate::sh;
 use crate::workspace::{self, ALL_BACKENDS, PROFILE};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use warpheap_build::{Format, toolchain};
+use warpheap_toolchain::error::{Error, Result, message};
+use warpheap_toolchain::sh;
 
 /// What the project is called.
 const PROJECT: &str = "from-packages";
