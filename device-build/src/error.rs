@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::format::Format;
 use crate::lint::LintError;
-use crate::prebuilt::PrebuiltMiss;
+use crate::miss::PrebuiltMiss;
 use crate::toolchain::ToolchainError;
 
 /// Why a device crate's images could not be made.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{NIGHTLY, Origin, SPIRV_BACKEND_VERSION, Toolchain};
+use super::found::{NIGHTLY, Origin, SPIRV_BACKEND_VERSION, Toolchain};
 use crate::format::Format;
 
 /// One place that was looked at.
@@ -86,17 +86,6 @@ impl ToolchainReport {
             ));
         }
         advice
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Origin::Environment => "WARPHEAP_DEVICE_TOOLCHAIN",
-            Origin::Made => "warpheap toolchain",
-            Origin::RustupDevice => "rustup's rust-device",
-            Origin::RustupNightly => "rustup's nightly-2026-04-11",
-        })
     }
 }
 
