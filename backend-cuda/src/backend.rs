@@ -5,10 +5,11 @@ use crate::context::{self, Context, set_limit};
 use crate::discover;
 use crate::fences::Fences;
 use crate::globals;
+use crate::ids::next_id;
 use crate::memory::Allocation;
 use crate::module::Loaded;
+use crate::own::Own;
 use crate::recent::Recent;
-use crate::run::Own;
 use crate::session::Session;
 use crate::state::State;
 use crate::status::{Refused, Status, no_device};
@@ -18,7 +19,6 @@ use crate::table::Table;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use warpheap_api::host::{
@@ -44,14 +44,6 @@ pub struct CudaBackend {
 
 /// The state, for the length of a call.
 pub(crate) type Entered<'a> = MutexGuard<'a, ManuallyDrop<State>>;
-
-/// Names buffers, modules and streams. Shared by all backends of the process, so that what belongs to another
-/// device is unknown here and not mistaken for something else.
-static NEXT_ID: AtomicU64 = AtomicU64::new(1);
-
-pub(crate) fn next_id() -> u64 {
-    NEXT_ID.fetch_add(1, Ordering::Relaxed)
-}
 
 impl CudaBackend {
     /// Opens a GPU, without trying whether it computes right: the self-test of whoever opens it for

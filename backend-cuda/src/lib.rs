@@ -11,9 +11,9 @@
 //! | `module`, `ptx`, `link`, `cubin` | kernels: loaded, missing, compiled apart, and how large |
 //! | `fences` | fences that only acquire or only release, where GPU and driver have them |
 //! | `globals` | the heap of Rust's own collections in kernels, and what panics leave |
-//! | `run` | launches, fills and copies on the device that are waited for |
+//! | `run`, `own` | launches, fills and copies on the device that are waited for |
 //! | `launching`, `ready` | launches in streams; one with everything looked up |
-//! | `recent`, `table` | kernels and buffers, found fast |
+//! | `recent`, `table`, `ids` | kernels and buffers, found fast |
 //! | `streams`, `transfers` | streams that users open, and their copies from and to the host |
 //! | `stream`, `posts`, `reports`, `watch` | one of them; how far it is, and what its launches reported |
 //! | `staging` | pinned memory that copies go through |
@@ -45,10 +45,12 @@ mod fences;
 mod globals;
 mod gpu;
 mod handles;
+mod ids;
 mod launching;
 mod link;
 mod memory;
 mod module;
+mod own;
 mod posts;
 mod ptx;
 mod queries;

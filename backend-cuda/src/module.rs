@@ -4,6 +4,7 @@ use crate::code::{self, Code};
 use crate::driver;
 use crate::fences::Fences;
 use crate::globals;
+use crate::handles::end_of_default_stream;
 use crate::link;
 use crate::ptx;
 use crate::session::Session;
@@ -11,13 +12,16 @@ use crate::status::Status;
 use crate::sys::{self, CUfunction};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
-use warpheap_api::abi;
+use warpheap_api::abi::{self, ARG_WORDS, HEAP_WORDS};
 use warpheap_api::host::{BufferId, DeviceError, KernelImage};
 use warpheap_ptx::unguarded_mask;
 
 /// Most registers of a lane. A multiprocessor has 65536: with more than 64 a lane, blocks of 1024 lanes
 /// could not be launched at all, and kernels that allocate are bound by how many lanes run at once.
 const REGISTERS: u32 = 64;
+
+/// The words in which a module is told of its heap.
+type HeapWords = [u32; ARG_WORDS];
 
 /// What the compiler of the driver made of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +150,17 @@ impl Loaded {
             kernels: BTreeMap::new(),
             sizes: None,
         })
+    }
+
+    /// Tells the module where the heap of its collections is; zeros for nowhere.
+    pub(crate) fn set_heap(&self, heap: [u32; HEAP_WORDS]) -> Result<(), Status> {
+        let mut words: HeapWords = [0; ARG_WORDS];
+        words[..HEAP_WORDS].copy_from_slice(&heap);
+        let name = CString::new(abi::GLOBAL_HEAP).unwrap_or_default();
+        self.code.put(&name, &words)?;
+        // The copy may still be on its way on the default stream, and launches are on other ones. These are not waited for.
+        end_of_default_stream()?;
+        Ok(())
     }
 
     /// Whether this is the module of `image`.
