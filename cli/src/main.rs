@@ -12,7 +12,7 @@
 //! | `project` | `warpheap toolchain`, `warpheap kernels`: compilers and images of a project |
 //! | `device` | the device of a report |
 //! | `doctor` | `warpheap doctor`: backends, devices, toolchains |
-//! | `error` | what can fail, with which exit code |
+//! | `done`, `error` | what comes of a command; what can fail, with which exit code |
 //! | `plot` | plots |
 //! | `pool` | how large a heap is, and what is said about one that is too small |
 //! | `progress`, `size`, `text` | bars, byte sizes, numbers and tables |
@@ -22,6 +22,7 @@ mod args;
 mod bench;
 mod device;
 mod doctor;
+mod done;
 mod error;
 mod graph;
 mod join;
@@ -36,6 +37,7 @@ mod text;
 
 use args::{Cli, Command};
 use clap::Parser;
+use done::Done;
 use error::CliError;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -47,23 +49,6 @@ fn main() -> ExitCode {
         Err(error) => {
             eprintln!("error: {error}");
             error.exit_code()
-        }
-    }
-}
-
-/// What comes of a command.
-struct Done {
-    /// All that is to be printed.
-    text: String,
-    /// What is to be said of it, once it is printed.
-    verdict: Result<(), CliError>,
-}
-
-impl From<String> for Done {
-    fn from(text: String) -> Self {
-        Done {
-            text,
-            verdict: Ok(()),
         }
     }
 }

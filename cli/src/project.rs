@@ -2,8 +2,8 @@
 //!
 //! They print while they work, which takes minutes.
 
-use super::Done;
-use super::error::CliError;
+use crate::done::Done;
+use crate::error::CliError;
 use warpheap_toolchain::kernels::{self, Project};
 use warpheap_toolchain::{compilers, error::Result};
 

@@ -6,6 +6,7 @@ mod cuda_stub;
 mod mutants;
 mod package;
 mod test;
+mod vulkan;
 mod workspace;
 
 use clap::{Parser, Subcommand};

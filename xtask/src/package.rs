@@ -5,7 +5,7 @@
 
 mod outside;
 
-use crate::test;
+use crate::vulkan;
 use crate::workspace;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub fn run(args: &Args) -> Result {
         println!("{:>6} KiB  {}", bytes.div_ceil(1024), file.display());
     }
     match args.try_out {
-        true => outside::run(&packages, test::chosen_drivers().as_deref()),
+        true => outside::run(&packages, vulkan::chosen_drivers().as_deref()),
         false => Ok(()),
     }
 }
