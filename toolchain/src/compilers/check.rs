@@ -3,6 +3,7 @@
 use crate::error::{Result, message};
 use crate::sh;
 use std::path::Path;
+use std::thread;
 use std::time::Instant;
 use warpheap_build::{DeviceCrate, Format, Toolchain, compile_ptx, compile_spirv, toolchain};
 
@@ -33,7 +34,8 @@ pub fn twice(
 /// A workspace of its own, since it lies within another one.
 const MANIFEST: &str = "[package]\nname = \"toolchain-check\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
 
-/// Says which toolchains there are and compiles the kernel with those that are used, in the folder `target`.
+/// Says which toolchains there are and compiles the kernel with those that are used, for both
+/// targets at the same time, in the folder `target`.
 ///
 /// # Errors
 /// When no toolchain makes PTX or none makes SPIR-V, or one that should fails to.
@@ -41,10 +43,21 @@ pub fn report(target: &Path) -> Result {
     let report = toolchain::Search::from_env().report();
     println!("{report}");
     let krate = kernel_crate(target)?;
+    let outcomes = thread::scope(|scope| {
+        let krate = &krate;
+        let begin = |format| {
+            let toolchain = report.first(format)?;
+            Some(scope.spawn(move || compile(krate, format, toolchain)))
+        };
+        Format::ALL.map(begin).map(|thread| {
+            let joined = thread?.join();
+            Some(joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
+    });
     let mut gaps = Vec::new();
-    for format in Format::ALL {
-        match report.first(format) {
-            Some(toolchain) => compile(&krate, format, toolchain)?,
+    for (format, outcome) in Format::ALL.into_iter().zip(outcomes) {
+        match outcome {
+            Some(outcome) => outcome?,
             None => gaps.push(format.to_string()),
         }
     }
