@@ -1,25 +1,24 @@
 //! The backend: what `warpheap_api::host::Backend` asks of a GPU. Its streams are in [`streams`](crate::streams).
 
-use crate::beside::refused;
 use crate::config::CudaConfig;
+use crate::context::{self, Context, set_limit};
 use crate::discover;
 use crate::fences::Fences;
 use crate::globals;
+use crate::ids::next_id;
 use crate::memory::Allocation;
 use crate::module::Loaded;
+use crate::own::Own;
 use crate::recent::Recent;
-use crate::run::Own;
 use crate::session::Session;
 use crate::state::State;
-use crate::status::{Status, no_device};
+use crate::status::{Refused, Status, no_device};
 use crate::stream::Shared;
+use crate::sys::limit::MALLOC_HEAP_SIZE;
 use crate::table::Table;
-use cust::context::{Context, CurrentContext, ResourceLimit};
-use cust::memory::{AsyncCopyDestination, DevicePointer, DeviceSlice, mem_get_info};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use warpheap_api::host::{
@@ -46,14 +45,6 @@ pub struct CudaBackend {
 /// The state, for the length of a call.
 pub(crate) type Entered<'a> = MutexGuard<'a, ManuallyDrop<State>>;
 
-/// Names buffers, modules and streams. Shared by all backends of the process, so that what belongs to another
-/// device is unknown here and not mistaken for something else.
-static NEXT_ID: AtomicU64 = AtomicU64::new(1);
-
-pub(crate) fn next_id() -> u64 {
-    NEXT_ID.fetch_add(1, Ordering::Relaxed)
-}
-
 impl CudaBackend {
     /// Opens a GPU, without trying whether it computes right: the self-test of whoever opens it for
     /// users does that.
@@ -65,12 +56,12 @@ impl CudaBackend {
         let (gpu, found, info) = discover::find(config)?;
         let opened = || {
             // Retains the device's primary context and makes it current on this thread.
-            let context = Context::new(gpu)?;
+            let context = Context::retain(gpu.0)?;
             if let Some(bytes) = config.malloc_heap_bytes {
-                CurrentContext::set_resource_limit(ResourceLimit::MallocHeapSize, bytes)?;
+                set_limit(MALLOC_HEAP_SIZE, bytes)?;
             }
             let session = Session::new(context, info.name.clone(), config.timeout)?;
-            let shared = Shared::new().map_err(|refused| refused.status)?;
+            let shared = Shared::new()?;
             Ok((session, shared))
         };
         let (session, shared) = opened().map_err(|status: Status| {
@@ -135,9 +126,9 @@ impl CudaBackend {
         DeviceError::OutOfMemory {
             device: self.info.name.clone(),
             bytes,
-            why: match mem_get_info() {
+            why: match context::memory() {
                 Ok((free, total)) => format!("{free} of {total} bytes are free"),
-                Err(error) => Status::from(error).to_string(),
+                Err(refused) => refused.status.to_string(),
             },
         }
     }
@@ -170,7 +161,10 @@ impl Backend for CudaBackend {
         let allocation = match allocated {
             Ok(allocation) => allocation,
             Err(Status::OUT_OF_MEMORY) => return Err(self.out_of_memory(bytes)),
-            Err(status) => return Err(state.refuse(refused("cuMemAlloc", status), DURING)),
+            Err(status) => {
+                let call = "cuMemAlloc";
+                return Err(state.refuse(Refused { call, status }, DURING));
+            }
         };
         Ok(BufferId(state.buffers.insert(allocation)))
     }
@@ -210,11 +204,10 @@ impl Backend for CudaBackend {
         if data.is_empty() {
             return Ok(());
         }
-        // SAFETY: the range was checked to lie in the buffer.
-        let mut target = unsafe { bytes_at(address, data.len()) };
-        // SAFETY: `finish` waits for the copy, while `data` is borrowed.
-        unsafe { target.async_copy_from(data, &state.session.stream) }
-            .map_err(|error| state.refuse(refused("cuMemcpyHtoDAsync", error), DURING))?;
+        let stream = &state.session.stream;
+        // SAFETY: the range was checked to lie in the buffer, and `finish` waits for the copy, while `data` is borrowed.
+        unsafe { stream.to_device(address, data.as_ptr(), data.len()) }
+            .map_err(|refused| state.refuse(refused, DURING))?;
         state.finish(DURING)
     }
 
@@ -225,11 +218,10 @@ impl Backend for CudaBackend {
         if data.is_empty() {
             return Ok(());
         }
-        // SAFETY: the range was checked to lie in the buffer.
-        let source = unsafe { bytes_at(address, data.len()) };
-        // SAFETY: `finish` waits for the copy, while `data` is borrowed.
-        unsafe { source.async_copy_to(data, &state.session.stream) }
-            .map_err(|error| state.refuse(refused("cuMemcpyDtoHAsync", error), DURING))?;
+        let stream = &state.session.stream;
+        // SAFETY: the range was checked to lie in the buffer, and `finish` waits for the copy, while `data` is borrowed.
+        unsafe { stream.to_host(data.as_mut_ptr(), address, data.len()) }
+            .map_err(|refused| state.refuse(refused, DURING))?;
         state.finish(DURING)
     }
 
@@ -315,15 +307,6 @@ impl Backend for CudaBackend {
             code_bytes: info.code_bytes,
         }))
     }
-}
-
-/// `len` bytes of device memory.
-///
-/// # Safety
-/// They lie in one allocation of the current context.
-unsafe fn bytes_at(address: u64, len: usize) -> DeviceSlice<u8> {
-    // SAFETY: the caller's promise.
-    unsafe { DeviceSlice::from_raw_parts_mut(DevicePointer::from_raw(address), len) }
 }
 
 impl Drop for CudaBackend {

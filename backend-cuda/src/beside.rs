@@ -1,10 +1,11 @@
 //! What a call has to know of the streams that work beside it.
 
-use crate::handles::{self, Event, Refused, unpin};
+use crate::code;
+use crate::handles::{Event, unpin};
 use crate::ready::{Ready, describe};
 use crate::staging::Piece;
 use crate::state::{State, foreign};
-use crate::status::Status;
+use crate::status::Refused;
 use crate::stream::{Shared, StreamState};
 use crate::watch::{self, Watch};
 use std::ffi::CString;
@@ -80,8 +81,8 @@ impl State {
     /// Waits for everything that was queued on the session's stream, however long it takes. For copies, during which the host's
     /// memory is in use: they are not given up on.
     pub(crate) fn finish(&mut self, during: &str) -> Result<(), DeviceError> {
-        let finished = self.session.stream.synchronize();
-        finished.map_err(|error| self.refuse(refused("cuStreamSynchronize", error), during))
+        let finished = self.session.stream.finish();
+        finished.map_err(|refused| self.refuse(refused, during))
     }
 
     /// Waits for what a call queued on the session's stream that needs none of the host's memory. Kernels of streams, of which one
@@ -92,8 +93,7 @@ impl State {
             return self.finish(during);
         }
         let recorded = self.shared.events.plain().and_then(|event| {
-            // SAFETY: a stream of the same context.
-            unsafe { event.record(self.session.stream.as_inner()) }?;
+            self.session.stream.record(&event)?;
             Ok(event)
         });
         let event = recorded.map_err(|refused| self.refuse(refused, during))?;
@@ -278,7 +278,7 @@ impl State {
             None => {
                 let name = CString::new(PANIC_REPORT).unwrap_or_default();
                 // SAFETY: the kernel is of a module of this context.
-                unsafe { handles::variable(launch.kernel, &name, watch::BYTES) }
+                unsafe { code::variable_beside(launch.kernel, &name, watch::BYTES) }
             }
         };
         match report {
@@ -315,10 +315,9 @@ impl State {
                 continue;
             }
             module.panicked = 0;
-            let stream = self.session.stream.as_inner();
             // SAFETY: the report has so many words; no launch that may write there runs: all of streams have ended and were looked
             // at, and other calls wait for theirs.
-            let filled = unsafe { handles::fill(stream, report, PANIC_WORDS, 0) };
+            let filled = unsafe { self.session.stream.fill(report, PANIC_WORDS, 0) };
             filled.map_err(|refused| self.refuse(refused, during))?;
             self.finish_beside(EMPTYING)?;
         }
@@ -350,12 +349,6 @@ impl State {
         }
         Ok(())
     }
-}
-
-/// A call of `cust` that the driver refused.
-pub(crate) fn refused(call: &'static str, error: impl Into<Status>) -> Refused {
-    let status = error.into();
-    Refused { call, status }
 }
 
 /// Names launches that may be running, or else what the call did.

@@ -1,21 +1,15 @@
 //! How many bytes of machine code each kernel of a PTX text becomes.
 
-use cust::link::Linker;
+use crate::link::link;
 use std::collections::HashMap;
+use std::ffi::CString;
 
 /// Compiles `ptx` for the current context's device and returns the size of every kernel's code;
 /// `None` if the driver refuses or the result is not the ELF file that it used to be.
 pub(crate) fn code_sizes(ptx: &str) -> Option<HashMap<String, u64>> {
-    let compiled = || {
-        let mut linker = Linker::new()?;
-        // The driver wants the text to end in a NUL, which cust leaves to its callers.
-        linker.add_ptx(format!("{ptx}\0"))?;
-        linker.complete()
-    };
-    match compiled() {
+    match link(&CString::new(ptx).ok()?, None) {
         Ok(cubin) => kernel_sections(&cubin),
-        Err(error) => {
-            let status = crate::status::Status::from(error);
+        Err(status) => {
             tracing::debug!(%status, "no code sizes");
             None
         }

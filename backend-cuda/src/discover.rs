@@ -1,10 +1,10 @@
 //! Which GPUs there are.
 
 use crate::config::CudaConfig;
+use crate::gpu::Gpu;
 use crate::status::{Status, no_device};
+use crate::sys::device as is;
 use crate::{driver, ptx};
-use cust::CudaApiVersion;
-use cust::device::{Device as Gpu, DeviceAttribute};
 use warpheap_api::host::{BackendKind, DeviceError, DeviceInfo};
 
 /// A GPU that the driver lists.
@@ -55,7 +55,7 @@ pub(crate) fn find(config: &CudaConfig) -> Result<(Gpu, FoundDevice, DeviceInfo)
     if let Some(problem) = &found.problem {
         return Err(no_device(format!("GPU {}: {problem}", found.name)));
     }
-    let at_least_one = |attribute, otherwise: u32| match value(gpu, attribute) {
+    let at_least_one = |attribute, otherwise: u32| match gpu.value(attribute) {
         0 => otherwise,
         known => known,
     };
@@ -63,9 +63,9 @@ pub(crate) fn find(config: &CudaConfig) -> Result<(Gpu, FoundDevice, DeviceInfo)
         backend: BackendKind::Cuda,
         name: found.name.clone(),
         driver: found.driver.clone(),
-        warp_width: at_least_one(DeviceAttribute::WarpSize, 32),
-        max_block_dim: at_least_one(DeviceAttribute::MaxThreadsPerBlock, 1024),
-        max_grid_dim: at_least_one(DeviceAttribute::MaxGridDimX, i32::MAX as u32),
+        warp_width: at_least_one(is::WARP_SIZE, 32),
+        max_block_dim: at_least_one(is::MAX_THREADS_PER_BLOCK, 1024),
+        max_grid_dim: at_least_one(is::MAX_GRID_DIM_X, i32::MAX as u32),
         max_buffer_bytes: found.memory_bytes,
         memory_bytes: found.memory_bytes,
     };
@@ -74,45 +74,36 @@ pub(crate) fn find(config: &CudaConfig) -> Result<(Gpu, FoundDevice, DeviceInfo)
 
 /// How many GPUs there are; at least one.
 fn count() -> Result<usize, DeviceError> {
-    driver::init().map_err(Status::no_device)?;
-    let count = Gpu::num_devices().map_err(|error| Status::from(error).no_device())?;
-    match count {
+    let count = driver::init().and_then(|()| Gpu::count());
+    match count.map_err(|refused| refused.status.no_device())? {
         0 => Err(Status(100).no_device()),
-        some => Ok(some as usize),
+        some => Ok(some),
     }
 }
 
 fn gpu(index: usize) -> Result<Gpu, DeviceError> {
-    Gpu::get_device(index as u32).map_err(|error| Status::from(error).no_device())
+    Gpu::get(index).map_err(|refused| refused.status.no_device())
 }
 
 fn describe(index: usize, gpu: Gpu) -> FoundDevice {
     let capability = (
-        value(gpu, DeviceAttribute::ComputeCapabilityMajor),
-        value(gpu, DeviceAttribute::ComputeCapabilityMinor),
+        gpu.value(is::COMPUTE_CAPABILITY_MAJOR),
+        gpu.value(is::COMPUTE_CAPABILITY_MINOR),
     );
     FoundDevice {
         index,
-        name: gpu.name().unwrap_or_else(|_| format!("GPU {index}")),
+        name: gpu.name().unwrap_or_else(|| format!("GPU {index}")),
         capability,
-        memory_bytes: gpu.total_memory().unwrap_or(0) as u64,
+        memory_bytes: gpu.memory(),
         pci: format!(
             "{:04x}:{:02x}:{:02x}",
-            value(gpu, DeviceAttribute::PciDomainId),
-            value(gpu, DeviceAttribute::PciBusId),
-            value(gpu, DeviceAttribute::PciDeviceId)
+            gpu.value(is::PCI_DOMAIN_ID),
+            gpu.value(is::PCI_BUS_ID),
+            gpu.value(is::PCI_DEVICE_ID)
         ),
         driver: driver_text(),
-        problem: problem(capability, value(gpu, DeviceAttribute::ComputeMode)),
+        problem: problem(capability, gpu.value(is::COMPUTE_MODE)),
     }
-}
-
-/// An attribute of the GPU; 0 if the driver does not say.
-fn value(gpu: Gpu, attribute: DeviceAttribute) -> u32 {
-    gpu.get_attribute(attribute)
-        .ok()
-        .and_then(|v| u32::try_from(v).ok())
-        .unwrap_or(0)
 }
 
 /// Why a GPU of this compute capability and compute mode cannot be opened.
@@ -136,8 +127,8 @@ fn problem(capability: (u32, u32), compute_mode: u32) -> Option<String> {
 
 /// For example `CUDA 13.0 (driver 580.65.06)`.
 fn driver_text() -> String {
-    let cuda = match CudaApiVersion::get() {
-        Ok(version) => format!("CUDA {}.{}", version.major(), version.minor()),
+    let cuda = match driver::version() {
+        Ok(version) => format!("CUDA {}.{}", version / 1000, version % 1000 / 10),
         Err(_) => "CUDA".to_string(),
     };
     let module = std::fs::read_to_string("/sys/module/nvidia/version")

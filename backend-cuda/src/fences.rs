@@ -1,7 +1,7 @@
 //! Which fences kernels get: those for every GPU, or the cheaper ones that newer GPUs have, or, for tests, none.
 
 use crate::config::CudaConfig;
-use cust::CudaApiVersion;
+use crate::driver;
 use std::borrow::Cow;
 use warpheap_ptx::{ACQUIRE, ONE_WAY_FENCES, RELEASE, with_one_way_fences};
 
@@ -18,7 +18,7 @@ impl Fences {
     /// The best that a device of this compute capability has with the driver of this process, if `config` asks for no
     /// others.
     pub(crate) fn best(capability: (u32, u32), config: &CudaConfig) -> Self {
-        let version = CudaApiVersion::get().map_or(0, |v| v.major() * 1000 + v.minor() * 10);
+        let version = driver::version().unwrap_or(0);
         let (least, least_version) = ONE_WAY_FENCES;
         Fences {
             one_way: !config.fences_both_ways && capability >= least && version >= least_version,

@@ -1,19 +1,11 @@
 //! What the host shares with a module whose kernels use Rust's own collections: the heap that these take
-//! from, and the report of panics. See [`abi::GLOBAL_HEAP`] and [`abi::PANIC_REPORT`].
+//! from, and the report of panics. See [`GLOBAL_HEAP`](warpheap_api::abi::GLOBAL_HEAP) and [`PANIC_REPORT`](warpheap_api::abi::PANIC_REPORT).
 
-use crate::handles::end_of_default_stream;
-use crate::module::Loaded;
+use crate::context::{limit, set_limit};
 use crate::session::Session;
-use crate::state::State;
 use crate::status::Status;
-use cust::context::{CurrentContext, ResourceLimit};
-use cust::memory::{CopyDestination, DeviceCopy};
-use std::ffi::CString;
-use warpheap_api::abi::{self, ARG_WORDS, HEAP_WORDS};
-use warpheap_api::host::{DeviceError, Launch};
-
-/// The words in which a module is told of its heap.
-type HeapWords = [u32; ARG_WORDS];
+use crate::sys::limit::STACK_SIZE;
+use warpheap_api::host::DeviceError;
 
 /// Whether a PTX text defines a variable of this name and number of words.
 pub(crate) fn defines(ptx: &str, name: &str, words: usize) -> bool {
@@ -31,45 +23,18 @@ pub(crate) fn calls_by_pointer(ptx: &str) -> bool {
 /// made, keep the driver from knowing what a kernel needs.
 pub(crate) fn enlarge_stacks(session: &mut Session, bytes: usize) -> Result<(), DeviceError> {
     let enlarge = || -> Result<(), Status> {
-        if CurrentContext::get_resource_limit(ResourceLimit::StackSize)? < bytes {
-            CurrentContext::set_resource_limit(ResourceLimit::StackSize, bytes)?;
+        if limit(STACK_SIZE)? < bytes {
+            set_limit(STACK_SIZE, bytes)?;
         }
         Ok(())
     };
     enlarge().map_err(|status| session.fail("cuCtxSetLimit", "enlarging the lanes' stacks", status))
 }
 
-impl Loaded {
-    /// Tells the module where the heap of its collections is; zeros for nowhere.
-    pub(crate) fn set_heap(&self, heap: [u32; HEAP_WORDS]) -> Result<(), Status> {
-        let mut words: HeapWords = [0; ARG_WORDS];
-        words[..HEAP_WORDS].copy_from_slice(&heap);
-        self.put(abi::GLOBAL_HEAP, &words)
-    }
-
-    fn put<T: DeviceCopy>(&self, name: &str, value: &T) -> Result<(), Status> {
-        let name = CString::new(name).unwrap_or_default();
-        self.module.get_global::<T>(&name)?.copy_from(value)?;
-        // The copy may still be on its way on the default stream, and launches are on other ones. These are not waited for.
-        end_of_default_stream().map_err(|refused| refused.status)
-    }
-}
-
-impl State {
-    /// Whether launches of streams may write to the same report of panics as these launches.
-    pub(crate) fn shares_panics(&self, launches: &[Launch<'_>]) -> bool {
-        let mut streams = self.streams.values();
-        streams.any(|stream| {
-            let mut open = stream.open_modules();
-            open.any(|open| launches.iter().any(|launch| launch.module.0 == open))
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpheap_api::abi::PANIC_WORDS;
+    use warpheap_api::abi::{self, PANIC_WORDS};
 
     #[test]
     fn calls_through_pointers_are_seen() {

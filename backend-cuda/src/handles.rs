@@ -1,43 +1,10 @@
-//! Streams, events and pinned memory of the driver, where `cust` does not give what streams need.
-//!
-//! `cust` makes streams that wait for the default one, and takes an event away from who lets a stream wait for it. The driver's
-//! answers are taken as integers, as in [`driver`](crate::driver).
+//! Streams, events and pinned memory of the driver.
 
-use crate::status::Status;
-use cust::sys::{
-    self, CUcontext, CUevent, CUevent_flags, CUfunction, CUmodule, CUresult, CUstream,
-    CUstream_flags,
-};
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::mem::transmute;
+use crate::status::{Refused, Status, ask};
+use crate::sys::{self, CUevent, CUstream};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// A call that the driver refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Refused {
-    pub(crate) call: &'static str,
-    pub(crate) status: Status,
-}
-
-/// Calls a function of the driver: its name, and for each argument value and type. To be used in an `unsafe` block that vouches for
-/// the arguments; that the types are those of the function is checked by the compiler, and CUresult is a C enum of the size of an
-/// int, so functions that return the one and the other are called alike.
-macro_rules! ask {
-    ($function:ident($($value:expr => $kind:ty),* $(,)?)) => {{
-        type Typed = unsafe extern "C" fn($($kind),*) -> CUresult;
-        type Plain = unsafe extern "C" fn($($kind),*) -> c_int;
-        let call = transmute::<Typed, Plain>(sys::$function);
-        match Status(call($($value),*)) {
-            Status(0) => Ok(()),
-            status => Err(Refused {
-                call: stringify!($function).trim_end_matches("_v2"),
-                status,
-            }),
-        }
-    }};
-}
 
 /// A point in a stream of the current context, destroyed when it is dropped.
 #[derive(Debug)]
@@ -55,12 +22,12 @@ unsafe impl Sync for Event {}
 impl Event {
     fn new(timed: bool) -> Result<Self, Refused> {
         let flags = match timed {
-            true => CUevent_flags::CU_EVENT_DEFAULT,
-            false => CUevent_flags::CU_EVENT_DISABLE_TIMING,
+            true => sys::event::DEFAULT,
+            false => sys::event::DISABLE_TIMING,
         };
         let mut raw = null_mut();
         // SAFETY: room for the answer.
-        unsafe { ask!(cuEventCreate(&mut raw => *mut CUevent, flags as c_uint => c_uint)) }?;
+        unsafe { ask!(cuEventCreate(&mut raw, flags)) }?;
         Ok(Event { raw, timed })
     }
 
@@ -70,13 +37,13 @@ impl Event {
     /// `stream` is a stream of the event's context.
     pub(crate) unsafe fn record(&self, stream: CUstream) -> Result<(), Refused> {
         // SAFETY: the caller's promise; the event lives.
-        unsafe { ask!(cuEventRecord(self.raw => CUevent, stream => CUstream)) }
+        unsafe { ask!(cuEventRecord(self.raw, stream)) }
     }
 
     /// Whether the device has passed it; so too if it was never recorded.
     pub(crate) fn passed(&self) -> Result<bool, Refused> {
         // SAFETY: the event lives.
-        match unsafe { ask!(cuEventQuery(self.raw => CUevent)) } {
+        match unsafe { ask!(cuEventQuery(self.raw)) } {
             Ok(()) => Ok(true),
             Err(refused) if refused.status == Status::NOT_READY => Ok(false),
             Err(refused) => Err(refused),
@@ -87,9 +54,7 @@ impl Event {
     pub(crate) fn since(&self, earlier: &Event) -> Result<Duration, Refused> {
         let mut millis = 0.0;
         // SAFETY: both events live, and there is room for the answer.
-        unsafe {
-            ask!(cuEventElapsedTime(&mut millis => *mut f32, earlier.raw => CUevent, self.raw => CUevent))
-        }?;
+        unsafe { ask!(cuEventElapsedTime(&mut millis, earlier.raw, self.raw)) }?;
         Ok(duration(millis))
     }
 }
@@ -149,10 +114,9 @@ unsafe impl Send for Lane {}
 impl Lane {
     /// A stream of the current context.
     pub(crate) fn new() -> Result<Self, Refused> {
-        let flags = CUstream_flags::CU_STREAM_NON_BLOCKING;
         let mut raw = null_mut();
         // SAFETY: room for the answer.
-        unsafe { ask!(cuStreamCreate(&mut raw => *mut CUstream, flags as c_uint => c_uint)) }?;
+        unsafe { ask!(cuStreamCreate(&mut raw, sys::STREAM_NON_BLOCKING)) }?;
         Ok(Lane { raw })
     }
 
@@ -166,52 +130,44 @@ impl Lane {
         unsafe { event.record(self.raw) }
     }
 
+    /// Waits for everything that was queued.
+    pub(crate) fn finish(&self) -> Result<(), Refused> {
+        // SAFETY: the stream lives.
+        unsafe { ask!(cuStreamSynchronize(self.raw)) }
+    }
+
     /// What is queued from here on begins when an event was passed, as it is recorded now.
     pub(crate) fn wait_for(&self, event: &Event) -> Result<(), Refused> {
         // SAFETY: as for `record`; 0 is the only flag there is.
-        unsafe { ask!(cuStreamWaitEvent(self.raw => CUstream, event.raw => CUevent, 0 => c_uint)) }
+        unsafe { ask!(cuStreamWaitEvent(self.raw, event.raw, 0)) }
     }
 
-    /// Queues a copy from pinned memory.
+    /// Queues a copy from memory of the host, pinned or not.
     ///
     /// # Safety
     /// Both ranges are valid, and the one on the host is not changed, until the copy has ended.
     pub(crate) unsafe fn to_device(
         &self,
         to: u64,
-        from: NonNull<u8>,
+        from: *const u8,
         bytes: usize,
     ) -> Result<(), Refused> {
         // SAFETY: the caller's promise.
-        unsafe {
-            ask!(cuMemcpyHtoDAsync_v2(
-                to => u64,
-                from.as_ptr().cast_const().cast() => *const c_void,
-                bytes => usize,
-                self.raw => CUstream,
-            ))
-        }
+        unsafe { ask!(cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, self.raw,)) }
     }
 
-    /// Queues a copy to pinned memory.
+    /// Queues a copy to memory of the host, pinned or not.
     ///
     /// # Safety
     /// Both ranges are valid, and the one on the host is not relied on, until the copy has ended.
     pub(crate) unsafe fn to_host(
         &self,
-        to: NonNull<u8>,
+        to: *mut u8,
         from: u64,
         bytes: usize,
     ) -> Result<(), Refused> {
         // SAFETY: the caller's promise.
-        unsafe {
-            ask!(cuMemcpyDtoHAsync_v2(
-                to.as_ptr().cast() => *mut c_void,
-                from => u64,
-                bytes => usize,
-                self.raw => CUstream,
-            ))
-        }
+        unsafe { ask!(cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, self.raw,)) }
     }
 
     /// Queues a copy on the device.
@@ -220,9 +176,7 @@ impl Lane {
     /// Both ranges are valid until the copy has ended.
     pub(crate) unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Refused> {
         // SAFETY: the caller's promise.
-        unsafe {
-            ask!(cuMemcpyDtoDAsync_v2(to => u64, from => u64, bytes => usize, self.raw => CUstream))
-        }
+        unsafe { ask!(cuMemcpyDtoDAsync_v2(to, from, bytes, self.raw)) }
     }
 
     /// Queues setting `words` words to `value`.
@@ -231,7 +185,7 @@ impl Lane {
     /// The range is valid until that has ended.
     pub(crate) unsafe fn fill(&self, at: u64, words: usize, value: u32) -> Result<(), Refused> {
         // SAFETY: the caller's promise.
-        unsafe { fill(self.raw, at, words, value) }
+        unsafe { ask!(cuMemsetD32Async(at, value, words, self.raw)) }
     }
 }
 
@@ -242,27 +196,11 @@ impl Drop for Lane {
     }
 }
 
-/// Queues setting `words` words to `value` in a stream.
-///
-/// # Safety
-/// The stream is one of the current context, and the range is valid until that has ended.
-pub(crate) unsafe fn fill(
-    stream: CUstream,
-    at: u64,
-    words: usize,
-    value: u32,
-) -> Result<(), Refused> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        ask!(cuMemsetD32Async(at => u64, value => c_uint, words => usize, stream => CUstream))
-    }
-}
-
 /// Memory of the host that the device copies from and to by itself. It is not freed by itself.
 pub(crate) fn pin(bytes: usize) -> Result<NonNull<u8>, Refused> {
     let mut start = null_mut();
     // SAFETY: room for the answer; no flags.
-    unsafe { ask!(cuMemHostAlloc(&mut start => *mut *mut c_void, bytes => usize, 0 => c_uint)) }?;
+    unsafe { ask!(cuMemHostAlloc(&mut start, bytes, 0)) }?;
     NonNull::new(start.cast()).ok_or(Refused {
         call: "cuMemHostAlloc",
         status: Status::OUT_OF_MEMORY,
@@ -275,50 +213,13 @@ pub(crate) fn pin(bytes: usize) -> Result<NonNull<u8>, Refused> {
 /// It is what [`pin`] returned in this context, it is freed once, and nothing uses it any more.
 pub(crate) unsafe fn unpin(start: NonNull<u8>) -> Result<(), Refused> {
     // SAFETY: the caller's promise.
-    unsafe { ask!(cuMemFreeHost(start.as_ptr().cast() => *mut c_void)) }
-}
-
-/// Where a variable of `bytes` bytes lies that the module of a kernel has.
-///
-/// # Safety
-/// `kernel` is a function of a loaded module of the current context.
-pub(crate) unsafe fn variable(
-    kernel: CUfunction,
-    name: &CStr,
-    bytes: usize,
-) -> Result<u64, Refused> {
-    let (mut module, mut address, mut size) = (null_mut(), 0, 0);
-    // SAFETY: the caller's promise, and room for the answer.
-    unsafe { ask!(cuFuncGetModule(&mut module => *mut CUmodule, kernel => CUfunction)) }?;
-    // SAFETY: the module was just named by the driver; room for the answers, and the name ends in a NUL.
-    unsafe {
-        ask!(cuModuleGetGlobal_v2(
-            &mut address => *mut u64,
-            &mut size => *mut usize,
-            module => CUmodule,
-            name.as_ptr() => *const c_char,
-        ))
-    }?;
-    match size == bytes {
-        true => Ok(address),
-        false => Err(Refused {
-            call: "cuModuleGetGlobal",
-            status: Status::NOT_FOUND,
-        }),
-    }
-}
-
-/// Makes a context that lives the current one of this thread.
-#[inline]
-pub(crate) fn make_current(context: CUcontext) -> Result<(), Refused> {
-    // SAFETY: the driver refuses what is no context.
-    unsafe { ask!(cuCtxSetCurrent(context => CUcontext)) }
+    unsafe { ask!(cuMemFreeHost(start.as_ptr().cast())) }
 }
 
 /// Waits for what was queued on the default stream of the current context.
 pub(crate) fn end_of_default_stream() -> Result<(), Refused> {
     // SAFETY: null is the default stream.
-    unsafe { ask!(cuStreamSynchronize(null_mut() => CUstream)) }
+    unsafe { ask!(cuStreamSynchronize(null_mut())) }
 }
 
 /// The driver's milliseconds; nothing for what is no time.

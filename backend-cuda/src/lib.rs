@@ -1,4 +1,4 @@
-//! The CUDA backend of warpheap: one NVIDIA GPU driven through [`cust`].
+//! The CUDA backend of warpheap: one NVIDIA GPU driven through the driver's library.
 //!
 //! | file | answers |
 //! |---|---|
@@ -11,14 +11,15 @@
 //! | `module`, `ptx`, `link`, `cubin` | kernels: loaded, missing, compiled apart, and how large |
 //! | `fences` | fences that only acquire or only release, where GPU and driver have them |
 //! | `globals` | the heap of Rust's own collections in kernels, and what panics leave |
-//! | `run` | launches, fills and copies on the device that are waited for |
+//! | `run`, `own` | launches, fills and copies on the device that are waited for |
 //! | `launching`, `ready` | launches in streams; one with everything looked up |
-//! | `recent`, `table` | kernels and buffers, found fast |
+//! | `recent`, `table`, `ids` | kernels and buffers, found fast |
 //! | `streams`, `transfers` | streams that users open, and their copies from and to the host |
 //! | `stream`, `posts`, `reports`, `watch` | one of them; how far it is, and what its launches reported |
 //! | `staging` | pinned memory that copies go through |
 //! | `beside`, `waiting` | what calls have to know of streams that work beside them, and how they wait for these |
-//! | `driver`, `handles`, `status` | calls that `cust` lacks; what an answer of the driver means |
+//! | `sys`, `status` | the functions of the driver; what an answer of one means |
+//! | `driver`, `gpu`, `context`, `code`, `handles` | its objects: devices, contexts, loaded kernels, streams and events |
 //!
 //! Everything runs in the device's primary context, which every call makes current on its thread. Calls of
 //! [`Backend`](warpheap_api::host::Backend) end when their effect has happened. Launches, fills and copies on the device go through
@@ -28,33 +29,28 @@
 //!
 //! # Building and linking
 //!
-//! `cust` links the driver's library, `libcuda`, and its build script ends with "Could not find a cuda
-//! installation" where it finds neither a CUDA toolkit nor the folder that `CUDA_LIBRARY_PATH` names.
-//! There are two ways to get one:
-//!
-//! * `cargo xtask cuda-stub` makes a static `libcuda.a` in `target/cuda-stub`, where this workspace's
-//!   cargo configuration looks for it. It needs no toolkit, and it loads the driver's own `libcuda.so.1`
-//!   on the first call. A program that was linked so *starts on any machine*: without a driver,
-//!   [`enumerate`] and [`open_unchecked`] return [`DeviceError::NoDevice`] and the other backends work.
-//! * With a CUDA toolkit alone, the program is linked to `libcuda.so.1` itself. It then *does not start*
-//!   on a machine without an NVIDIA driver ("error while loading shared libraries: libcuda.so.1"): give
-//!   such machines a program that was built without the feature `cuda`, or with the stub.
-//!
-//! A program outside this workspace uses the stub by setting `CUDA_LIBRARY_PATH` to its folder.
+//! Nothing is linked: the driver's library, `libcuda.so.1` (`nvcuda.dll` on Windows), is loaded by the first call. So a program is
+//! built without a CUDA toolkit, and it *starts on any machine*: without a driver, [`enumerate`] and [`open_unchecked`] return
+//! [`DeviceError::NoDevice`] and the other backends work.
 
 mod backend;
 mod beside;
+mod code;
 mod config;
+mod context;
 mod cubin;
 mod discover;
 mod driver;
 mod fences;
 mod globals;
+mod gpu;
 mod handles;
+mod ids;
 mod launching;
 mod link;
 mod memory;
 mod module;
+mod own;
 mod posts;
 mod ptx;
 mod queries;
@@ -68,6 +64,7 @@ mod state;
 mod status;
 mod stream;
 mod streams;
+mod sys;
 mod table;
 mod transfers;
 mod waiting;

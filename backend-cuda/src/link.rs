@@ -5,10 +5,9 @@
 //! collections is all of formatting: a dozen kernels take minutes. Its linker compiles functions apart from
 //! each other instead, which takes seconds, and links them.
 
-use crate::status::Status;
-use cust::sys::{self, CUjit_option, CUjitInputType, CUlinkState, CUresult};
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::mem::transmute;
+use crate::status::{Status, ask};
+use crate::sys::{self, CUlinkState, jit};
+use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 
 /// A linker of the driver, destroyed when it is dropped.
@@ -23,77 +22,37 @@ impl Drop for Linker {
 
 impl Linker {
     fn new() -> Result<Self, Status> {
-        type Typed = unsafe extern "C" fn(
-            c_uint,
-            *mut CUjit_option,
-            *mut *mut c_void,
-            *mut CUlinkState,
-        ) -> CUresult;
-        type Plain = unsafe extern "C" fn(
-            c_uint,
-            *mut CUjit_option,
-            *mut *mut c_void,
-            *mut CUlinkState,
-        ) -> c_int;
-        // SAFETY: CUresult is a C enum of the size of an int, so both types are called alike.
-        let create = unsafe { transmute::<Typed, Plain>(sys::cuLinkCreate_v2) };
         let mut state = null_mut();
         // SAFETY: no options, and room for the answer.
-        Status(unsafe { create(0, null_mut(), null_mut(), &mut state) }).ok()?;
+        unsafe { ask!(cuLinkCreate_v2(0, null_mut(), null_mut(), &mut state)) }?;
         Ok(Linker(state))
     }
 
-    fn add(&mut self, ptx: &CStr, max_registers: u32) -> Result<(), Status> {
-        type Typed = unsafe extern "C" fn(
-            CUlinkState,
-            CUjitInputType,
-            *mut c_void,
-            usize,
-            *const c_char,
-            c_uint,
-            *mut CUjit_option,
-            *mut *mut c_void,
-        ) -> CUresult;
-        type Plain = unsafe extern "C" fn(
-            CUlinkState,
-            CUjitInputType,
-            *mut c_void,
-            usize,
-            *const c_char,
-            c_uint,
-            *mut CUjit_option,
-            *mut *mut c_void,
-        ) -> c_int;
-        // SAFETY: CUresult is a C enum of the size of an int, so both types are called alike.
-        let add = unsafe { transmute::<Typed, Plain>(sys::cuLinkAddData_v2) };
-        let mut options = [CUjit_option::CU_JIT_MAX_REGISTERS];
+    fn add(&mut self, ptx: &CStr, max_registers: Option<u32>) -> Result<(), Status> {
+        let mut options = [jit::MAX_REGISTERS];
         // A number itself, where others are pointers.
-        let mut values = [max_registers as usize as *mut c_void];
+        let mut values = [max_registers.unwrap_or(0) as usize as *mut c_void];
         let text = ptx.to_bytes_with_nul();
-        // SAFETY: the text ends in a NUL and is not changed; one option with its value.
-        Status(unsafe {
-            add(
+        // SAFETY: the text ends in a NUL and is not changed; at most one option with its value.
+        unsafe {
+            ask!(cuLinkAddData_v2(
                 self.0,
-                CUjitInputType::CU_JIT_INPUT_PTX,
+                jit::INPUT_PTX,
                 text.as_ptr().cast_mut().cast(),
                 text.len(),
                 c"kernels".as_ptr(),
-                1,
+                u32::from(max_registers.is_some()),
                 options.as_mut_ptr(),
                 values.as_mut_ptr(),
-            )
-        })
-        .ok()
+            ))
+        }?;
+        Ok(())
     }
 
     fn complete(self) -> Result<Vec<u8>, Status> {
-        type Typed = unsafe extern "C" fn(CUlinkState, *mut *mut c_void, *mut usize) -> CUresult;
-        type Plain = unsafe extern "C" fn(CUlinkState, *mut *mut c_void, *mut usize) -> c_int;
-        // SAFETY: CUresult is a C enum of the size of an int, so both types are called alike.
-        let complete = unsafe { transmute::<Typed, Plain>(sys::cuLinkComplete) };
         let (mut cubin, mut bytes) = (null_mut(), 0);
         // SAFETY: room for the answers.
-        Status(unsafe { complete(self.0, &mut cubin, &mut bytes) }).ok()?;
+        unsafe { ask!(cuLinkComplete(self.0, &mut cubin, &mut bytes)) }?;
         if cubin.is_null() {
             return Err(Status::NOT_FOUND);
         }
@@ -103,7 +62,7 @@ impl Linker {
 }
 
 /// The machine code of `ptx` for the current context's device, with at most so many registers for a lane.
-pub(crate) fn link(ptx: &CStr, max_registers: u32) -> Result<Vec<u8>, Status> {
+pub(crate) fn link(ptx: &CStr, max_registers: Option<u32>) -> Result<Vec<u8>, Status> {
     let mut linker = Linker::new()?;
     linker.add(ptx, max_registers)?;
     linker.complete()

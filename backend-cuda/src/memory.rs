@@ -1,7 +1,6 @@
 //! Device memory at addresses that are multiples of 64 KiB.
 
-use crate::status::Status;
-use cust::memory::{DevicePointer, cuda_free, cuda_malloc};
+use crate::status::{Status, ask};
 
 /// What the address of every buffer is a multiple of.
 pub(crate) const ALIGN: u64 = 64 << 10;
@@ -27,9 +26,10 @@ impl Allocation {
             bytes,
             |bytes| {
                 let bytes = usize::try_from(bytes).map_err(|_| Status::OUT_OF_MEMORY)?;
-                // SAFETY: the memory is handed on as raw addresses; nothing reads it unwritten as a
-                // type that has invalid values.
-                Ok(unsafe { cuda_malloc::<u8>(bytes)? }.as_raw())
+                let mut address = 0;
+                // SAFETY: room for the answer.
+                unsafe { ask!(cuMemAlloc_v2(&mut address, bytes)) }?;
+                Ok(address)
             },
             |base| {
                 if let Err(status) = release(base) {
@@ -49,8 +49,9 @@ impl Allocation {
 }
 
 fn release(base: u64) -> Result<(), Status> {
-    // SAFETY: the callers pass what `cuda_malloc` returned, once.
-    unsafe { cuda_free(DevicePointer::<u8>::from_raw(base)) }.map_err(Status::from)
+    // SAFETY: the callers pass what `cuMemAlloc` returned, once.
+    unsafe { ask!(cuMemFree_v2(base)) }?;
+    Ok(())
 }
 
 /// Finds an aligned place for `bytes` bytes with the driver's `alloc` and `free`: as large requests

@@ -1,24 +1,27 @@
 //! Loaded modules and their kernels.
 
+use crate::code::{self, Code};
 use crate::driver;
 use crate::fences::Fences;
 use crate::globals;
+use crate::handles::end_of_default_stream;
 use crate::link;
 use crate::ptx;
 use crate::session::Session;
 use crate::status::Status;
-use cust::function::FunctionAttribute;
-use cust::module::{Module, ModuleJitOption};
-use cust::sys::CUfunction;
+use crate::sys::{self, CUfunction};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
-use warpheap_api::abi;
+use warpheap_api::abi::{self, ARG_WORDS, HEAP_WORDS};
 use warpheap_api::host::{BufferId, DeviceError, KernelImage};
 use warpheap_ptx::unguarded_mask;
 
 /// Most registers of a lane. A multiprocessor has 65536: with more than 64 a lane, blocks of 1024 lanes
 /// could not be launched at all, and kernels that allocate are bound by how many lanes run at once.
 const REGISTERS: u32 = 64;
+
+/// The words in which a module is told of its heap.
+type HeapWords = [u32; ARG_WORDS];
 
 /// What the compiler of the driver made of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +50,7 @@ unsafe impl Send for Kernel {}
 
 /// A loaded module.
 pub(crate) struct Loaded {
-    pub(crate) module: Module,
+    pub(crate) code: Code,
     name: &'static str,
     /// The text that it was made from, as the image has it.
     pub(crate) ptx: String,
@@ -115,18 +118,14 @@ impl Loaded {
             ));
         };
         let reports_panics = globals::defines(text, abi::PANIC_REPORT, abi::PANIC_WORDS);
-        let loaded = || -> Result<Module, Status> {
-            if reports_panics {
-                return Ok(Module::from_cubin(
-                    link::link(&image_text, REGISTERS)?,
-                    &[],
-                )?);
-            }
-            let options = [ModuleJitOption::MaxRegisters(REGISTERS)];
-            Ok(Module::from_ptx_cstr(&image_text, &options)?)
+        let loaded = || -> Result<Code, Status> {
+            Ok(match reports_panics {
+                true => Code::of_cubin(&link::link(&image_text, Some(REGISTERS))?)?,
+                false => Code::of_ptx(&image_text, REGISTERS)?,
+            })
         };
-        let module = match loaded() {
-            Ok(module) => module,
+        let code = match loaded() {
+            Ok(code) => code,
             Err(first) => {
                 let (again, log) = driver::compiler_messages(&image_text);
                 // The second answer is the more exact one, unless the error did not come again.
@@ -139,7 +138,7 @@ impl Loaded {
             }
         };
         Ok(Loaded {
-            module,
+            code,
             name: image.name,
             ptx: text.to_owned(),
             fences,
@@ -151,6 +150,17 @@ impl Loaded {
             kernels: BTreeMap::new(),
             sizes: None,
         })
+    }
+
+    /// Tells the module where the heap of its collections is; zeros for nowhere.
+    pub(crate) fn set_heap(&self, heap: [u32; HEAP_WORDS]) -> Result<(), Status> {
+        let mut words: HeapWords = [0; ARG_WORDS];
+        words[..HEAP_WORDS].copy_from_slice(&heap);
+        let name = CString::new(abi::GLOBAL_HEAP).unwrap_or_default();
+        self.code.put(&name, &words)?;
+        // The copy may still be on its way on the default stream, and launches are on other ones. These are not waited for.
+        end_of_default_stream()?;
+        Ok(())
     }
 
     /// Whether this is the module of `image`.
@@ -167,11 +177,7 @@ impl Loaded {
         if let Some(kernel) = self.kernels.get(entry) {
             return Ok(*kernel);
         }
-        let found = match entry.contains('\0') {
-            true => Err(Status::NOT_FOUND),
-            false => self.find(entry),
-        };
-        let kernel = found.map_err(|status| match status {
+        let kernel = self.find(entry).map_err(|status| match status {
             Status::NOT_FOUND => DeviceError::LayoutMismatch {
                 module: self.name.to_string(),
                 format: "PTX",
@@ -185,21 +191,18 @@ impl Loaded {
     }
 
     fn find(&self, entry: &str) -> Result<Kernel, Status> {
-        use FunctionAttribute as Is;
-        let function = self.module.get_function(entry)?;
+        use sys::function as is;
+        let raw = self.code.function(entry)?;
         // Asking also makes sure that the code is on the device before a launch is timed.
-        let value = |attribute| -> Result<u32, Status> {
-            let value = function.get_attribute(attribute)?;
-            Ok(u32::try_from(value).unwrap_or(0))
-        };
+        // SAFETY: the function is of this module.
+        let value = |attribute| unsafe { code::attribute(raw, attribute) };
         let info = FunctionInfo {
-            registers: value(Is::NumRegisters)?,
-            local_bytes: value(Is::LocalSizeBytes)?,
-            shared_bytes: value(Is::SharedMemorySizeBytes)?,
-            max_block_dim: value(Is::MaxThreadsPerBlock)?,
+            registers: value(is::NUM_REGS)?,
+            local_bytes: value(is::LOCAL_SIZE_BYTES)?,
+            shared_bytes: value(is::SHARED_SIZE_BYTES)?,
+            max_block_dim: value(is::MAX_THREADS_PER_BLOCK)?,
             code_bytes: None,
         };
-        let raw = function.to_raw();
         Ok(Kernel { raw, info })
     }
 

@@ -1,9 +1,9 @@
 //! What a GPU can be asked besides what every backend is asked.
 
 use crate::backend::CudaBackend;
+use crate::context::memory;
 use crate::module::FunctionInfo;
 use crate::state::{State, foreign};
-use cust::memory::mem_get_info;
 use warpheap_api::host::{DeviceError, ModuleId};
 
 impl CudaBackend {
@@ -40,9 +40,9 @@ impl CudaBackend {
         const DURING: &str = "asking for free memory";
         let mut state = self.enter(DURING)?;
         state.bury(DURING)?;
-        match mem_get_info() {
-            Ok((free, total)) => Ok((free as u64, total as u64)),
-            Err(error) => Err(state.session.fail("cuMemGetInfo", DURING, error)),
+        match memory() {
+            Ok(memory) => Ok(memory),
+            Err(refused) => Err(state.refuse(refused, DURING)),
         }
     }
 }

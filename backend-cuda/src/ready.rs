@@ -1,6 +1,6 @@
 //! A launch with everything looked up, and how launches are named.
 
-use cust::sys::CUfunction;
+use crate::sys::CUfunction;
 
 /// A launch with everything looked up. Its block of arguments is kept beside it, since it is large and moved by nobody.
 pub(crate) struct Ready {

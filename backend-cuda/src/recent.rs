@@ -3,7 +3,7 @@
 //! Whoever launches a kernel names it by one and the same string of the program, so where that lies says which it is. Modules and
 //! their kernels stay until the backend is dropped.
 
-use cust::sys::CUfunction;
+use crate::sys::CUfunction;
 
 const PLACES: usize = 64;
 

@@ -12,15 +12,6 @@ use crate::launching::LAUNCHING;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use warpheap_api::host::{DeviceError, Launch, LaunchReport, Mark, StreamId, Streams, Work};
 
-/// The streams of calls that are waited for, each opened when it is needed first.
-#[derive(Default)]
-pub(crate) struct Own {
-    /// That of launches; who runs some has it for so long.
-    launches: Mutex<Option<StreamId>>,
-    /// That of fills and copies, which does not wait for launches.
-    copies: Mutex<Option<StreamId>>,
-}
-
 impl CudaBackend {
     /// Runs launches in order and waits for their end; a report for each.
     pub(crate) fn run(&self, launches: &[Launch<'_>]) -> Result<Vec<LaunchReport>, DeviceError> {

@@ -1,16 +1,15 @@
 //! The context and stream of an opened GPU, waiting for them, and what is left after a fault.
 
-use crate::handles;
+use crate::context::Context;
+use crate::handles::Lane;
 use crate::status::Status;
-use cust::context::Context;
-use cust::stream::{Stream, StreamFlags};
 use std::time::{Duration, Instant};
 use warpheap_api::host::DeviceError;
 
 /// The context and stream of an opened GPU.
 pub(crate) struct Session {
     /// The stream of copies from and to the host that are waited for. Dropped before the context that owns it.
-    pub(crate) stream: Stream,
+    pub(crate) stream: Lane,
     /// The device's primary context, shared with other users of it in this process.
     context: Context,
     /// Name of the device, for messages.
@@ -46,9 +45,8 @@ pub(crate) enum Stop {
 impl Session {
     /// A session in `context`, which is current on this thread.
     pub(crate) fn new(context: Context, name: String, timeout: Duration) -> Result<Self, Status> {
-        // cust 0.3.2 drops the flag and makes a stream that waits for the default stream, which only the reports of panics and the
-        // heaps of collections go through, and which ends before such a call does. The streams that users open do not wait for it.
-        let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
+        // It does not wait for the default stream, which only heaps of collections go through, and which ends before such a call does.
+        let stream = Lane::new()?;
         Ok(Session {
             stream,
             context,
@@ -71,7 +69,7 @@ impl Session {
     /// Makes the context current on this thread.
     #[inline]
     pub(crate) fn make_current(&self) -> Result<(), Status> {
-        handles::make_current(self.context.as_raw()).map_err(|refused| refused.status)
+        Ok(self.context.make_current()?)
     }
 
     /// What is left of the device, if it was lost.

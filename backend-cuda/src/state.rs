@@ -37,6 +37,15 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// Whether launches of streams may write to the same report of panics as these launches.
+    pub(crate) fn shares_panics(&self, launches: &[Launch<'_>]) -> bool {
+        let mut streams = self.streams.values();
+        streams.any(|stream| {
+            let mut open = stream.open_modules();
+            open.any(|open| launches.iter().any(|launch| launch.module.0 == open))
+        })
+    }
+
     /// The address of byte `offset` of a buffer, if `bytes` bytes from there are in it.
     pub(crate) fn range(
         &self,

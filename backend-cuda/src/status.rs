@@ -1,7 +1,7 @@
 //! What an answer of the driver means.
 
-use crate::driver;
-use cust::error::CudaError;
+use crate::sys;
+use std::ffi::{CStr, c_char, c_int};
 use std::fmt;
 use warpheap_api::host::{BackendKind, DeviceError};
 
@@ -32,7 +32,7 @@ impl Status {
             // Stack, instruction, alignment, address space, program counter, other faults.
             | 714
                 ..=719 | 721
-            // "Unknown error"; also what cust makes of every code that it does not know.
+            // "Unknown error".
             | 999
         )
     }
@@ -88,17 +88,59 @@ pub(crate) fn no_device(why: String) -> DeviceError {
     }
 }
 
-impl From<CudaError> for Status {
-    fn from(error: CudaError) -> Self {
-        Status(error as u32 as i32)
+/// A call that the driver refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub(crate) call: &'static str,
+    pub(crate) status: Status,
+}
+
+/// The status alone, where the call is clear.
+impl From<Refused> for Status {
+    fn from(refused: Refused) -> Self {
+        refused.status
     }
+}
+
+/// Calls a function of the driver by its name: a `Result` whose error is [`Refused`]. To be used in an `unsafe` block that vouches
+/// for the arguments.
+macro_rules! ask {
+    ($function:ident($($argument:expr),* $(,)?)) => {
+        match $crate::status::Status($crate::sys::$function($($argument),*)) {
+            $crate::status::Status(0) => Ok(()),
+            status => Err($crate::status::Refused {
+                call: stringify!($function).trim_end_matches("_v2"),
+                status,
+            }),
+        }
+    };
+}
+pub(crate) use ask;
+
+/// The driver's name and text for a code; `None` for a code that it does not know, or without driver.
+fn describe(code: c_int) -> Option<(String, String)> {
+    let ask = |call: unsafe fn(c_int, *mut *const c_char) -> c_int| {
+        let mut text: *const c_char = std::ptr::null();
+        // SAFETY: any integer may be asked about; the answer is a static string or null.
+        let status = unsafe { call(code, &mut text) };
+        if status != 0 || text.is_null() {
+            return None;
+        }
+        // SAFETY: the driver's string ends in a NUL and lives as long as the driver.
+        let text = unsafe { CStr::from_ptr(text) };
+        Some(text.to_string_lossy().into_owned())
+    };
+    Some((ask(sys::cuGetErrorName)?, ask(sys::cuGetErrorString)?))
 }
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match driver::describe(self.0) {
-            // What stands in for a missing driver has one text for both.
-            Some((name, text)) if name == text => write!(f, "{text} ({})", self.0),
+        if self.0 == sys::NO_DRIVER
+            && let Some(why) = sys::no_driver()
+        {
+            return write!(f, "{why} ({})", self.0);
+        }
+        match describe(self.0) {
             Some((name, text)) => write!(f, "{text} ({name}, {})", self.0),
             None => write!(f, "CUDA error {}", self.0),
         }
@@ -108,13 +150,6 @@ impl fmt::Display for Status {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn codes_of_cust_keep_their_numbers() {
-        assert_eq!(Status::from(CudaError::OutOfMemory), Status::OUT_OF_MEMORY);
-        assert_eq!(Status::from(CudaError::NotFound), Status::NOT_FOUND);
-        assert_eq!(Status::from(CudaError::IllegalAddress), Status(700));
-    }
 
     #[test]
     fn only_errors_that_stick_are_fatal() {
@@ -128,6 +163,15 @@ mod tests {
         ] {
             assert!(!Status(harmless).is_fatal(), "{harmless}");
         }
+    }
+
+    #[test]
+    fn a_refused_call_is_named_without_its_version() {
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: room for the answers. There is no driver, or no current context.
+        let refused = unsafe { ask!(cuMemGetInfo_v2(&mut free, &mut total)) }.unwrap_err();
+        assert_eq!(refused.call, "cuMemGetInfo");
+        assert_ne!(Status::from(refused), Status(0));
     }
 
     #[test]

@@ -10,13 +10,13 @@ mod look;
 mod watches;
 
 use crate::driver;
-use crate::handles::{Event, Events, Lane, Refused};
+use crate::handles::{Event, Events, Lane};
 use crate::memory::Allocation;
 use crate::posts::Posts;
 use crate::ready::Ready;
 use crate::reports::{self, Reports};
 use crate::staging::{Piece, Staging};
-use crate::status::Status;
+use crate::status::{Refused, Status};
 use crate::watch::Watch;
 use each::Times;
 use std::collections::{BTreeMap, VecDeque};
@@ -326,12 +326,7 @@ impl StreamState {
             ..
         } = launch;
         // SAFETY: the caller's promise; the report lies in the ring.
-        unsafe { driver::launch(*kernel, *grid_dim, *block_dim, self.lane.raw(), args) }.map_err(
-            |status| Refused {
-                call: "cuLaunchKernel",
-                status,
-            },
-        )?;
+        unsafe { driver::launch(*kernel, *grid_dim, *block_dim, self.lane.raw(), args) }?;
         self.posts.queued.launches += 1;
         self.count(1, 1);
         self.reports.push(entry);

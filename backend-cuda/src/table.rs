@@ -1,6 +1,6 @@
 //! Things by their numbers, found in one step.
 
-use crate::backend::next_id;
+use crate::ids::next_id;
 
 /// Bits of a number that say where it is. The rest makes it another one than all others of the process.
 const BITS: u32 = 28;

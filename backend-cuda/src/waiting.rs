@@ -5,9 +5,10 @@
 //! were waited for or had pauses, and [`EVERY`](crate::posts::EVERY) for each stream where launches follow each other at once.
 
 use crate::backend::{CudaBackend, Entered};
-use crate::handles::{Event, Refused};
+use crate::handles::Event;
 use crate::session::{Stop, poll};
 use crate::state::foreign;
+use crate::status::Refused;
 use std::sync::PoisonError;
 use std::time::Instant;
 use warpheap_api::host::DeviceError;

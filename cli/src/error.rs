@@ -1,10 +1,5 @@
 //! What makes the command line fail, and with which exit code.
 
-use super::graph::check::Mismatch;
-use super::graph::read::ReadError;
-use super::join;
-use super::join::read::TableError;
-use super::kmer::read::FastaError;
 use std::process::ExitCode;
 use thiserror::Error;
 use warpheap::DeviceError;
@@ -17,41 +12,15 @@ pub enum CliError {
     /// Arguments that make no sense together or on this machine. Exit code 2.
     #[error("{0}")]
     Usage(String),
-    /// A graph file that cannot be used. Exit code 2.
-    #[error(transparent)]
-    Input(#[from] ReadError),
-    /// The file of a table that cannot be used. Exit code 2.
-    #[error(transparent)]
-    Table(#[from] TableError),
-    /// A FASTA file that cannot be used. Exit code 2.
-    #[error(transparent)]
-    Fasta(#[from] FastaError),
+    /// A file that cannot be used. Exit code 2.
+    #[error("{0}")]
+    Input(String),
     /// A device, a pool or a kernel failed. Exit code 1.
     #[error("{0}")]
     Run(String),
-    /// The device's answer is wrong. Exit code 1.
-    #[error("{allocator} on {backend}: {mismatch}")]
-    Wrong {
-        /// Allocator of the run.
-        allocator: &'static str,
-        /// Backend of the run.
-        backend: String,
-        /// What differs.
-        mismatch: Mismatch,
-    },
-    /// The device's join is wrong. Exit code 1.
-    #[error("{allocator} on {backend}: {mismatch}")]
-    WrongJoin {
-        /// Allocator of the run.
-        allocator: &'static str,
-        /// Backend of the run.
-        backend: String,
-        /// What differs.
-        mismatch: join::check::Mismatch,
-    },
-    /// The device counted k-mers wrongly, or did not free its map. Exit code 1.
+    /// The device's answer is wrong, or it did not free what it should have. Exit code 1.
     #[error("{allocator} on {backend}: {what}")]
-    WrongCount {
+    Wrong {
         /// Allocator of the run.
         allocator: &'static str,
         /// Backend of the run.
@@ -105,24 +74,17 @@ impl From<ReportError> for CliError {
 impl CliError {
     /// Whether a device came to a wrong result, and not to none.
     pub fn is_wrong(&self) -> bool {
-        matches!(
-            self,
-            CliError::Wrong { .. } | CliError::WrongJoin { .. } | CliError::WrongCount { .. }
-        )
+        matches!(self, CliError::Wrong { .. })
     }
 
     /// 2 when the user has to change the command or the file, 1 when the machine failed, 3 when it
     /// became slower.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            CliError::Usage(_) | CliError::Input(_) | CliError::Table(_) | CliError::Fasta(_) => {
-                ExitCode::from(2)
-            }
+            CliError::Usage(_) | CliError::Input(_) => ExitCode::from(2),
             CliError::Slower(_) => ExitCode::from(3),
             CliError::Run(_)
             | CliError::Wrong { .. }
-            | CliError::WrongJoin { .. }
-            | CliError::WrongCount { .. }
             | CliError::Overlap(_)
             | CliError::Write(_) => ExitCode::from(1),
         }

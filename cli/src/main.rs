@@ -9,9 +9,10 @@
 //! | `bench` | `warpheap bench`: scenarios, tables, plots, comparisons |
 //! | `kmer` | `warpheap kmer`: the k-mers of DNA sequences, counted in a hash map |
 //! | `new` | `warpheap new`: a project to start from |
+//! | `project` | `warpheap toolchain`, `warpheap kernels`: compilers and images of a project |
 //! | `device` | the device of a report |
 //! | `doctor` | `warpheap doctor`: backends, devices, toolchains |
-//! | `error` | what can fail, with which exit code |
+//! | `done`, `error` | what comes of a command; what can fail, with which exit code |
 //! | `plot` | plots |
 //! | `pool` | how large a heap is, and what is said about one that is too small |
 //! | `progress`, `size`, `text` | bars, byte sizes, numbers and tables |
@@ -21,6 +22,7 @@ mod args;
 mod bench;
 mod device;
 mod doctor;
+mod done;
 mod error;
 mod graph;
 mod join;
@@ -29,11 +31,13 @@ mod new;
 mod plot;
 mod pool;
 mod progress;
+mod project;
 mod size;
 mod text;
 
 use args::{Cli, Command};
 use clap::Parser;
+use done::Done;
 use error::CliError;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -49,23 +53,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// What comes of a command.
-struct Done {
-    /// All that is to be printed.
-    text: String,
-    /// What is to be said of it, once it is printed.
-    verdict: Result<(), CliError>,
-}
-
-impl From<String> for Done {
-    fn from(text: String) -> Self {
-        Done {
-            text,
-            verdict: Ok(()),
-        }
-    }
-}
-
 /// Does what was asked: nothing is printed by a command that fails, except measurements that are there
 /// and are no good.
 fn run(cli: &Cli) -> Result<Done, CliError> {
@@ -76,6 +63,8 @@ fn run(cli: &Cli) -> Result<Done, CliError> {
         Some(Command::Kmer(args)) => kmer::run(args).map(Done::from),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::New(args)) => new::run(args).map(Done::from),
+        Some(Command::Toolchain(args)) => project::toolchain(args),
+        Some(Command::Kernels(args)) => project::kernels(args),
         Some(Command::Doctor { json }) => doctor::run(*json).map(Done::from),
     }
 }

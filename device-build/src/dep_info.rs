@@ -16,7 +16,7 @@ pub(crate) fn check(krate: &DeviceCrate, format: Format) -> Result<(), BuildErro
         Format::Spirv => ("spirv-unknown-vulkan1.2", "spv.d"),
     };
     let path = krate
-        .target_dir()
+        .target_dir_for(format)
         .join(folder)
         .join("release")
         .join(format!("{}.{ending}", krate.name().replace('-', "_")));

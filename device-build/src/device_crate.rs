@@ -2,15 +2,16 @@
 
 mod images;
 mod manifest;
+mod text;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-pub(crate) use manifest::{package_name, with_toml};
+pub(crate) use manifest::{LocalCrate, package_name};
+pub(crate) use text::with_toml;
 
 use crate::error::BuildError;
 use crate::format::Format;
-use crate::source_hash;
 use images::Declared;
 use manifest::{absolute, collect, find_workspace};
 
@@ -38,20 +39,6 @@ pub(crate) enum Part {
     Of(&'static str),
     /// Those that are for no allocator of the library's.
     Rest,
-}
-
-/// One crate that lies beside the device crate rather than in a registry.
-#[derive(Clone, Debug)]
-pub(crate) struct LocalCrate {
-    /// Its folder.
-    pub dir: PathBuf,
-    /// Folders that hold its library's sources.
-    pub source_dirs: Vec<PathBuf>,
-    /// Files and folders among them that its `Cargo.toml` declares to hold nothing for a device.
-    pub host_only: Vec<PathBuf>,
-    /// Files and folders among them that its `Cargo.toml` declares to be used by some allocators' kernels
-    /// alone, with the names of these.
-    pub only_in: Vec<(PathBuf, Vec<String>)>,
 }
 
 impl DeviceCrate {
@@ -202,33 +189,22 @@ impl DeviceCrate {
         &self.target_dir
     }
 
+    /// Where cargo works for one format: it locks its folder, and both formats are compiled at the same time.
+    pub(crate) fn target_dir_for(&self, format: Format) -> PathBuf {
+        self.target_dir.join(format.extension())
+    }
+
     /// The cargo features that are on in the device build.
     pub fn features(&self) -> &[String] {
         &self.features
     }
 
-    /// SHA-256 (hex) over every source that goes into the images, and the compile flags. It depends on
-    /// no absolute path, file time, line ending or lock file.
-    ///
-    /// # Errors
-    /// A source cannot be read.
-    pub fn source_hash(&self) -> Result<String, BuildError> {
-        source_hash::hash(self)
-    }
-
-    /// Every file that the compiler may read for a device.
-    ///
-    /// # Errors
-    /// A source folder cannot be read.
-    pub fn sources(&self) -> Result<Vec<PathBuf>, BuildError> {
-        let whole = DeviceCrate {
+    /// The crate with all its kernels.
+    pub(crate) fn whole(&self) -> DeviceCrate {
+        DeviceCrate {
             part: Part::All,
             ..self.clone()
-        };
-        Ok(source_hash::files(&whole)?
-            .into_iter()
-            .map(|(_, path)| path)
-            .collect())
+        }
     }
 
     /// What a build script should watch: source folders (cargo looks inside), and `Cargo.toml` files.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::format::Format;
 use crate::lint::LintError;
-use crate::prebuilt::PrebuiltMiss;
+use crate::miss::PrebuiltMiss;
 use crate::toolchain::ToolchainError;
 
 /// Why a device crate's images could not be made.
@@ -59,7 +59,7 @@ pub enum BuildError {
     #[error(
         "no usable prebuilt {format} for `{krate}`, and WARPHEAP_KERNELS=prebuilt forbids compiling it\n  \
          prebuilt: {miss}\n  \
-         do: unset WARPHEAP_KERNELS, or refresh the prebuilt code with `cargo xtask kernels`"
+         do: unset WARPHEAP_KERNELS, or refresh the prebuilt code with `warpheap kernels`"
     )]
     PrebuiltOnly {
         /// The device crate.

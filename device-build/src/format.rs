@@ -34,9 +34,20 @@ impl Format {
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        f.pad(match self {
             Format::Ptx => "PTX",
             Format::Spirv => "SPIR-V",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Format;
+
+    #[test]
+    fn names_stand_in_columns() {
+        assert_eq!(format!("{:<6}|", Format::Ptx), "PTX   |");
+        assert_eq!(format!("{:<6}|", Format::Spirv), "SPIR-V|");
     }
 }

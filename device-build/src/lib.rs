@@ -17,7 +17,7 @@
 //! | `WARPHEAP_KERNELS=build` | always compile |
 //! | `WARPHEAP_KERNELS=prebuilt` | never compile |
 //! | `WARPHEAP_DEVICE_TOOLCHAIN` | sysroot of the toolchain to use |
-//! | `WARPHEAP_TOOLCHAIN_DIR` | where `cargo xtask toolchain` keeps its own (`~/.cache/warpheap/toolchain`) |
+//! | `WARPHEAP_TOOLCHAIN_DIR` | where `warpheap toolchain` keeps its own (`~/.cache/warpheap/toolchain`) |
 //! | `WARPHEAP_SPIRV_BACKEND` | rust-gpu's `librustc_codegen_spirv.so`, for a toolchain that does not hold it |
 //!
 //! The hash that ties prebuilt code to its sources covers the crate and every local crate that it
@@ -53,15 +53,31 @@
 //! being a `trap`; `warpheap_rt::global_heap!` says where its collections allocate: in a heap of one allocator, or
 //! with `images = "by-allocator"` of the one that a kernel is launched with.
 //!
-//! [`compile_ptx`], [`compile_spirv`], [`prebuilt`] and [`source_hash`] serve programs that refresh
+//! Each module uses only modules of lines above its own; a test holds them to that.
+//!
+//! | layer | modules |
+//! |---|---|
+//! | data | `format`, `digest`, `packed`, `lint`, `toolchain`, `miss`, `error`, `device_crate` |
+//! | hash | `flags`, `source_hash` |
+//! | compile | `dep_info`, `lockfile`, `nested`, `ptx`, `spirv`, `compile` |
+//! | store | `prebuilt` |
+//! | build script | `options`, `image`, `build_script` |
+//!
+//! [`compile_ptx`], [`compile_spirv`], [`prebuilt`] and [`source_hash()`] serve programs that refresh
 //! prebuilt code; [`lint_spirv`] checks any module.
 
+mod build_script;
+mod compile;
 mod dep_info;
 mod device_crate;
+mod digest;
 mod error;
+mod flags;
 mod format;
+mod image;
 mod lint;
 mod lockfile;
+mod miss;
 mod nested;
 mod options;
 mod packed;
@@ -71,12 +87,11 @@ mod source_hash;
 mod spirv;
 pub mod toolchain;
 
-use std::fs;
-use std::path::PathBuf;
-
+pub use build_script::{MODULE_FILE, Report, build, try_build};
 pub use device_crate::{ALLOCATORS, DeviceCrate};
 pub use error::BuildError;
 pub use format::Format;
+pub use image::ImageSource;
 pub use lint::{LintError, LintKind, Location, lint_spirv};
 pub use options::{Mode, Options};
 pub use packed::{pack, unpack};
@@ -85,211 +100,3 @@ pub use ptx::compile_ptx;
 pub use source_hash::source_hash;
 pub use spirv::compile_spirv;
 pub use toolchain::{Search, Toolchain, ToolchainError, ToolchainReport};
-
-use prebuilt::PrebuiltMiss;
-
-/// The file in `OUT_DIR` that [`build`] writes and `device_module!()` includes.
-pub const MODULE_FILE: &str = "warpheap_module.rs";
-
-/// Where an image came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ImageSource {
-    /// Copied from this folder of prebuilt code.
-    Prebuilt(PathBuf),
-    /// Compiled by the toolchain in this sysroot.
-    Compiled(PathBuf),
-}
-
-/// What [`try_build`] did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
-    /// It was called in the compilation for a device, where there is nothing to do.
-    pub nested: bool,
-    /// The images that were made, by [`DeviceCrate::image_name`].
-    pub images: Vec<(String, Format, ImageSource)>,
-    /// Files and folders whose change means that the build script must run again.
-    pub watch: Vec<PathBuf>,
-}
-
-/// Makes the images that the cargo features ask for. This is all that a device crate's `build.rs` does.
-///
-/// Talks to cargo on standard output. On failure it prints one error and ends the process with exit
-/// status 1.
-pub fn build() {
-    for name in toolchain::ENVIRONMENT
-        .iter()
-        .chain(&["WARPHEAP_KERNELS", "CARGO_TARGET_DIR"])
-    {
-        // Of the variables that only lead to the toolchain, cargo's own path changes too easily.
-        if *name != "CARGO" {
-            println!("cargo::rerun-if-env-changed={name}");
-        }
-    }
-    println!("cargo::rerun-if-changed=build.rs");
-    match Options::from_env().and_then(|options| try_build(&options)) {
-        Ok(report) => {
-            for path in report.watch {
-                println!("cargo::rerun-if-changed={}", path.display());
-            }
-        }
-        Err(error) => {
-            for line in error.to_string().lines() {
-                println!("cargo::error={line}");
-            }
-            std::process::exit(1);
-        }
-    }
-}
-
-/// Does the work of [`build`] without printing.
-///
-/// Writes the wanted images, packed, and [`MODULE_FILE`] into the output folder. The latter is one
-/// expression of type `(&str, &[(&str, Option<&[u8]>, Option<&[u8]>)])`: the crate's name and its images.
-/// Of each: which allocator's it is (empty for the image of an undivided crate and for that of the
-/// remaining kernels, if there are any), PTX, SPIR-V; [`unpack`] gives their bytes.
-///
-/// # Errors
-/// An image can neither be taken from prebuilt code nor be compiled.
-pub fn try_build(options: &Options) -> Result<Report, BuildError> {
-    let mut report = Report {
-        nested: options.nested,
-        ..Report::default()
-    };
-    if options.nested {
-        return Ok(report);
-    }
-    let name = device_crate::package_name(&options.manifest_dir)?;
-    let mut parts = String::new();
-    // Without formats nothing else is read: a host-only build must not fail on anything here.
-    if !options.formats.is_empty() {
-        let krate = options.device_crate()?;
-        let folder = options
-            .prebuilt
-            .clone()
-            .or_else(|| match krate.is_packaged() {
-                // What lies above it belongs to somebody else.
-                true => prebuilt::own(krate.dir()),
-                false => prebuilt::locate(krate.dir()),
-            });
-        report.watch = krate.watch();
-        if let Some(folder) = &folder {
-            report.watch.push(folder.join("manifest.json"));
-        }
-        for &format in &options.formats {
-            if !krate.formats().contains(&format) {
-                return Err(BuildError::NoAlloc {
-                    krate: krate.image_name(),
-                    format,
-                });
-            }
-        }
-        for krate in krate.images() {
-            let source = krate.source_hash()?;
-            let mut embedded = [const { String::new() }; Format::ALL.len()];
-            for (text, format) in embedded.iter_mut().zip(Format::ALL) {
-                if !options.formats.contains(&format) {
-                    *text = "None".to_owned();
-                    continue;
-                }
-                if let Some(folder) = &folder {
-                    report
-                        .watch
-                        .push(folder.join(prebuilt::file_name(&krate, format)));
-                }
-                let made = image(options, &krate, format, &source, folder.as_ref());
-                let (packed, from) = match made {
-                    Err(BuildError::NoKernels { .. }) if krate.may_be_empty() => {
-                        *text = "None".to_owned();
-                        continue;
-                    }
-                    made => made?,
-                };
-                let path = options.out_dir.join(prebuilt::file_name(&krate, format));
-                fs::write(&path, packed).map_err(BuildError::io("write", &path))?;
-                report.images.push((krate.image_name(), format, from));
-                // Debug form: a Rust string literal, whatever the path holds.
-                *text = format!(
-                    "Some(include_bytes!({:?}) as &[u8])",
-                    path.display().to_string()
-                );
-            }
-            if embedded.iter().all(|text| text == "None") {
-                continue;
-            }
-            parts.push_str(&format!(
-                "({:?}, {}), ",
-                krate.part_name(),
-                embedded.join(", ")
-            ));
-        }
-        for &format in &options.formats {
-            if !report.images.iter().any(|(_, made, _)| *made == format) {
-                return Err(BuildError::NoKernels {
-                    krate: krate.image_name(),
-                    format,
-                });
-            }
-        }
-        // cargo takes a watched file that is not there for a changed one.
-        report.watch.retain(|path| path.exists());
-    }
-    let path = options.out_dir.join(MODULE_FILE);
-    let module = format!("({name:?}, &[{}])\n", parts.trim_end_matches(", "));
-    fs::write(&path, module).map_err(BuildError::io("write", &path))?;
-    Ok(report)
-}
-
-/// One image, packed: prebuilt if it may be and can, else compiled.
-fn image(
-    options: &Options,
-    krate: &DeviceCrate,
-    format: Format,
-    source: &str,
-    folder: Option<&PathBuf>,
-) -> Result<(Vec<u8>, ImageSource), BuildError> {
-    let miss = match (options.mode, folder) {
-        (Mode::Build, _) => PrebuiltMiss::NotAllowed,
-        (_, None) => PrebuiltMiss::NoFolder(krate.dir().to_path_buf()),
-        (_, Some(folder)) => {
-            let name = krate.image_name();
-            let taken = match krate.is_packaged() {
-                true => prebuilt::take_packaged(folder, &name, format)?,
-                false => prebuilt::take(folder, &name, format, source)?,
-            };
-            match taken {
-                Ok(image) => return Ok((image, ImageSource::Prebuilt(folder.clone()))),
-                Err(miss) => miss,
-            }
-        }
-    };
-    let name = || krate.image_name();
-    if options.mode == Mode::Prebuilt {
-        return Err(BuildError::PrebuiltOnly {
-            krate: name(),
-            format,
-            miss,
-        });
-    }
-    let toolchain = options
-        .search
-        .find(format)
-        .map_err(|error| BuildError::NoImage {
-            krate: name(),
-            format,
-            miss,
-            toolchain: Box::new(error),
-        })?;
-    let image = pack(&compile(krate, format, &toolchain)?);
-    Ok((image, ImageSource::Compiled(toolchain.sysroot)))
-}
-
-fn compile(
-    krate: &DeviceCrate,
-    format: Format,
-    toolchain: &Toolchain,
-) -> Result<Vec<u8>, BuildError> {
-    match format {
-        Format::Ptx => compile_ptx(krate, toolchain).map(String::into_bytes),
-        Format::Spirv => compile_spirv(krate, toolchain),
-    }
-}

@@ -12,6 +12,8 @@ use std::fmt;
 
 use module::{Function, Instruction, Module, op};
 
+pub use module::Location;
+
 /// One place of a module that the lint refuses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LintError {
@@ -39,15 +41,6 @@ pub enum LintKind {
         /// The type of what the variable keeps, by name where the module has names.
         ty: String,
     },
-}
-
-/// A place in a source file.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Location {
-    /// The file, as the compiler named it: relative to the workspace for its own crates.
-    pub file: String,
-    /// The line, from 1.
-    pub line: u32,
 }
 
 impl fmt::Display for LintError {

@@ -79,7 +79,7 @@ pub(crate) fn compile(
         .arg("--manifest-path")
         .arg(krate.dir().join("Cargo.toml"))
         .arg("--target-dir")
-        .arg(krate.target_dir());
+        .arg(krate.target_dir_for(recipe.format));
     if !krate.features().is_empty() {
         cargo.arg("--features").arg(krate.features().join(","));
     }

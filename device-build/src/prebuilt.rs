@@ -3,91 +3,21 @@
 
 mod manifest;
 
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::compile;
 use crate::dep_info;
 use crate::device_crate::DeviceCrate;
+use crate::digest::sha256;
 use crate::error::BuildError;
 use crate::format::Format;
 use crate::packed::pack;
-use crate::source_hash::sha256;
+use crate::spirv;
 use crate::toolchain::Toolchain;
 
+pub use crate::miss::PrebuiltMiss;
 pub use manifest::{Entry, Manifest};
-
-/// Why a prebuilt image was not taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PrebuiltMiss {
-    /// `WARPHEAP_KERNELS=build` forbids it.
-    NotAllowed,
-    /// There is no `prebuilt/manifest.json` at or above the crate.
-    NoFolder(PathBuf),
-    /// The manifest has no such image.
-    NotListed(PathBuf),
-    /// The sources are others than those it was compiled from.
-    Stale {
-        /// The folder.
-        folder: PathBuf,
-        /// The source hash in the manifest.
-        recorded: String,
-        /// The hash of the sources as they are.
-        current: String,
-    },
-    /// The image itself is missing or is not the one that was recorded.
-    Damaged {
-        /// The image.
-        file: PathBuf,
-        /// The SHA-256 in the manifest.
-        recorded: String,
-        /// The SHA-256 of the file, or why it cannot be read.
-        found: String,
-    },
-}
-
-impl fmt::Display for PrebuiltMiss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PrebuiltMiss::NotAllowed => write!(f, "not looked at, because WARPHEAP_KERNELS=build"),
-            PrebuiltMiss::NoFolder(start) => {
-                write!(
-                    f,
-                    "no prebuilt/manifest.json in {} or above it",
-                    start.display()
-                )
-            }
-            PrebuiltMiss::NotListed(folder) => {
-                write!(
-                    f,
-                    "{} has no entry for it",
-                    folder.join("manifest.json").display()
-                )
-            }
-            PrebuiltMiss::Stale {
-                folder,
-                recorded,
-                current,
-            } => write!(
-                f,
-                "{} was made from sources with hash {recorded}, but the sources now hash to {current}",
-                folder.display()
-            ),
-            PrebuiltMiss::Damaged {
-                file,
-                recorded,
-                found,
-            } => {
-                write!(
-                    f,
-                    "{} should have SHA-256 {recorded}, but: {found}",
-                    file.display()
-                )
-            }
-        }
-    }
-}
 
 /// The nearest `prebuilt` folder with a manifest, in `start` or above it.
 pub fn locate(start: &Path) -> Option<PathBuf> {
@@ -168,7 +98,7 @@ pub fn compile(
     format: Format,
     toolchain: &Toolchain,
 ) -> Result<Vec<u8>, BuildError> {
-    let image = crate::compile(krate, format, toolchain)?;
+    let image = compile::compile(krate, format, toolchain)?;
     dep_info::check(krate, format)?;
     Ok(image)
 }
@@ -177,7 +107,7 @@ pub fn compile(
 /// format without such a step. The same draft by the same compiler is the same image.
 ///
 /// # Errors
-/// As [`compile`].
+/// As [`compile()`].
 pub fn draft(
     krate: &DeviceCrate,
     format: Format,
@@ -186,7 +116,7 @@ pub fn draft(
     if format != Format::Spirv {
         return Ok(None);
     }
-    let hash = crate::spirv::draft_hash(krate, toolchain)?;
+    let hash = spirv::draft_hash(krate, toolchain)?;
     dep_info::check(krate, format)?;
     Ok(Some(hash))
 }

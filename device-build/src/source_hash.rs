@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use crate::device_crate::{DeviceCrate, LocalCrate};
+use crate::digest::Hasher;
 use crate::error::BuildError;
-use crate::toolchain::{NIGHTLY, SPIRV_BACKEND_VERSION, XTASK_TOOLCHAIN};
-use crate::{ptx, spirv};
+use crate::flags::{ptx, spirv};
+use crate::toolchain::{MADE_TOOLCHAIN, NIGHTLY, SPIRV_BACKEND_VERSION};
 
 /// Changes whenever the way of hashing or compiling changes in a manner that the flags do not show.
 const SCHEME: &str = "warpheap device sources 1";
@@ -22,24 +21,31 @@ pub fn source_hash(crate_dir: &Path) -> Result<String, BuildError> {
     DeviceCrate::read(crate_dir)?.source_hash()
 }
 
-/// SHA-256 of `bytes`, in hex.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    hex(Sha256::digest(bytes).as_slice())
+impl DeviceCrate {
+    /// SHA-256 (hex) over every source that goes into the images, and the compile flags. It depends on
+    /// no absolute path, file time, line ending or lock file.
+    ///
+    /// # Errors
+    /// A source cannot be read.
+    pub fn source_hash(&self) -> Result<String, BuildError> {
+        hash(self)
+    }
+
+    /// Every file that the compiler may read for a device.
+    ///
+    /// # Errors
+    /// A source folder cannot be read.
+    pub fn sources(&self) -> Result<Vec<PathBuf>, BuildError> {
+        let files = files(&self.whole())?.into_iter();
+        Ok(files.map(|(_, path)| path).collect())
+    }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-pub(crate) fn hash(krate: &DeviceCrate) -> Result<String, BuildError> {
-    let mut hasher = Sha256::new();
-    let mut add = |part: &[u8]| {
-        // Each part with its length, so that no two lists of parts run together to the same bytes.
-        hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part);
-    };
+fn hash(krate: &DeviceCrate) -> Result<String, BuildError> {
+    let mut hasher = Hasher::default();
+    let mut add = |part: &[u8]| hasher.add(part);
     add(SCHEME.as_bytes());
-    for version in [NIGHTLY, XTASK_TOOLCHAIN, SPIRV_BACKEND_VERSION] {
+    for version in [NIGHTLY, MADE_TOOLCHAIN, SPIRV_BACKEND_VERSION] {
         add(version.as_bytes());
     }
     for flag in ptx::flags(krate).chain(spirv::flags()) {
@@ -53,11 +59,11 @@ pub(crate) fn hash(krate: &DeviceCrate) -> Result<String, BuildError> {
         add(label.as_bytes());
         add(&unix_line_ends(bytes));
     }
-    Ok(hex(hasher.finalize().as_slice()))
+    Ok(hasher.finish())
 }
 
 /// Every hashed file with its label `package/relative/path`, sorted by label.
-pub(crate) fn files(krate: &DeviceCrate) -> Result<Vec<(String, PathBuf)>, BuildError> {
+fn files(krate: &DeviceCrate) -> Result<Vec<(String, PathBuf)>, BuildError> {
     let mut found = Vec::new();
     for (name, member) in krate.members() {
         found.push((format!("{name}/Cargo.toml"), member.dir.join("Cargo.toml")));

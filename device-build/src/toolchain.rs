@@ -1,21 +1,17 @@
 //! Which compiler makes device code: where one is looked for, and whether it has all its parts.
 
+mod found;
 mod report;
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+pub use found::{MADE_TOOLCHAIN, NIGHTLY, Origin, SPIRV_BACKEND_VERSION, Toolchain};
 pub use report::{Candidate, ToolchainError, ToolchainReport};
 
 use crate::format::Format;
 
-/// The nightly that the SPIR-V backend is written for.
-pub const NIGHTLY: &str = "nightly-2026-04-11";
-/// The version of rust-gpu's backend that device crates are compiled with.
-pub const SPIRV_BACKEND_VERSION: &str = "0.10.0-alpha.1";
-/// The folder that `cargo xtask toolchain` makes, within [`Search::toolchain_dir`].
-pub const XTASK_TOOLCHAIN: &str = "rust-device-1.96.0";
 /// The environment variables that the search depends on.
 pub const ENVIRONMENT: [&str; 6] = [
     "WARPHEAP_DEVICE_TOOLCHAIN",
@@ -25,38 +21,6 @@ pub const ENVIRONMENT: [&str; 6] = [
     "HOME",
     "CARGO",
 ];
-
-/// A compiler for device code, with what was found in it.
-#[derive(Clone, Debug)]
-pub struct Toolchain {
-    /// Where it comes from.
-    pub origin: Origin,
-    /// Its sysroot: the folder with `bin` and `lib`.
-    pub sysroot: PathBuf,
-    /// Its compiler.
-    pub rustc: PathBuf,
-    /// The cargo that drives it: its own if it has one, else the one that is running.
-    pub cargo: PathBuf,
-    /// `rustc --version`.
-    pub version: String,
-    /// The host that it runs on, as a target triple.
-    pub host: String,
-    /// rust-gpu's code generator, if there is one.
-    pub spirv_backend: Option<PathBuf>,
-}
-
-/// Where a toolchain comes from, in the order of the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// `WARPHEAP_DEVICE_TOOLCHAIN`. If set, nothing else is looked at.
-    Environment,
-    /// Made by `cargo xtask toolchain`.
-    Xtask,
-    /// A rustup toolchain named `rust-device`.
-    RustupDevice,
-    /// rustup's [`NIGHTLY`].
-    RustupNightly,
-}
 
 /// Where to look. [`Search::from_env`] gives the real places; tests make their own.
 #[derive(Clone, Debug, Default)]
@@ -118,7 +82,7 @@ impl Search {
                     Origin::Environment,
                     "WARPHEAP_DEVICE_TOOLCHAIN is not set",
                 ));
-                candidates.push(self.xtask());
+                candidates.push(self.made());
                 candidates.push(self.rustup(Origin::RustupDevice, "rust-device"));
                 candidates.push(self.rustup(Origin::RustupNightly, NIGHTLY));
             }
@@ -126,28 +90,28 @@ impl Search {
         ToolchainReport { candidates }
     }
 
-    fn xtask(&self) -> Candidate {
+    fn made(&self) -> Candidate {
         let Some(sysroot) = self
             .toolchain_dir
             .as_ref()
-            .map(|dir| dir.join(XTASK_TOOLCHAIN))
+            .map(|dir| dir.join(MADE_TOOLCHAIN))
         else {
             return Candidate::absent(
-                Origin::Xtask,
+                Origin::Made,
                 "neither WARPHEAP_TOOLCHAIN_DIR nor HOME is set",
             );
         };
         if !sysroot.is_dir() {
-            return Candidate::absent(Origin::Xtask, format!("{} is not there", sysroot.display()));
+            return Candidate::absent(Origin::Made, format!("{} is not there", sysroot.display()));
         }
         if !is_executable(&sysroot.join(".complete")) {
             let text = format!(
                 "{} is unfinished (no executable file .complete in it)",
                 sysroot.display()
             );
-            return Candidate::absent(Origin::Xtask, text);
+            return Candidate::absent(Origin::Made, text);
         }
-        self.inspect(Origin::Xtask, &sysroot)
+        self.inspect(Origin::Made, &sysroot)
     }
 
     fn rustup(&self, origin: Origin, name: &str) -> Candidate {

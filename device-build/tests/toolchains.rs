@@ -88,7 +88,7 @@ fn each_place_is_searched_in_order() {
         "an unfinished toolchain was taken"
     );
     put(&made.join(".complete"), "", true);
-    assert_eq!(origin(&search), Some(Origin::Xtask));
+    assert_eq!(origin(&search), Some(Origin::Made));
     sysroot(&temp.path().join("mine"));
     search.device_toolchain = Some(temp.path().join("mine"));
     assert_eq!(origin(&search), Some(Origin::Environment));

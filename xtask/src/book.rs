@@ -4,13 +4,14 @@ mod check;
 mod markdown;
 mod outwards;
 
-use crate::error::{Result, message};
+use crate::workspace::cargo;
 use crate::workspace::{self, root};
-use crate::{sh, workspace::cargo};
 use check::Pages;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use warpheap_toolchain::error::{Result, message};
+use warpheap_toolchain::sh;
 
 /// The mdBook that the book is built with.
 const MDBOOK: &str = "0.5.4";

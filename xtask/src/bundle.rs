@@ -3,13 +3,13 @@
 //! Each program holds the kernels that it needs, packed, and several hold the same. So the programs go into one archive,
 //! whose compressor looks back far enough to find them again.
 
-use crate::error::{Result, message};
 use crate::workspace::{self, ALL_BACKENDS, PROFILE};
-use crate::{cuda_stub, debian, sh};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use warpheap_toolchain::error::{Result, message};
+use warpheap_toolchain::{debian, sh};
 
 /// The largest a bundle may be.
 const LIMIT: u64 = 56 << 20;
@@ -49,7 +49,6 @@ pub struct Args {
 /// # Errors
 /// When something does not compile or the folder would be larger than 56 MiB.
 pub fn run(args: &Args) -> Result {
-    cuda_stub::make(&cuda_stub::default_dir())?;
     let out = args
         .out
         .clone()

@@ -3,18 +3,18 @@
 mod book;
 mod bundle;
 mod cuda_stub;
-mod debian;
-mod error;
-mod kernels;
 mod mutants;
 mod package;
-mod sh;
 mod test;
-mod toolchain;
+mod vulkan;
 mod workspace;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
+use warpheap_build::DeviceCrate;
+use warpheap_toolchain::compilers;
+use warpheap_toolchain::error::Result;
+use warpheap_toolchain::kernels::{self, Project};
 
 /// Set-up, kernels, tests and release chores of warpheap.
 #[derive(Debug, Parser)]
@@ -27,8 +27,8 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Task {
     /// Make, install or check the compilers for device code
-    Toolchain(toolchain::Args),
-    /// Make a libcuda to link `--features cuda` against without a CUDA toolkit
+    Toolchain(compilers::Args),
+    /// Make a libcuda to link `examples/raw` against without a CUDA toolkit
     CudaStub(cuda_stub::Args),
     /// Compile the kernels of the workspace into `prebuilt/`, or check those that are there
     Kernels(kernels::Args),
@@ -46,9 +46,9 @@ enum Task {
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
-        Task::Toolchain(args) => toolchain::run(&args),
+        Task::Toolchain(args) => toolchain(&args),
         Task::CudaStub(args) => cuda_stub::run(&args),
-        Task::Kernels(args) => kernels::run(&args),
+        Task::Kernels(args) => kernels(&args),
         Task::Test(args) => test::run(&args),
         Task::Mutants(args) => mutants::run(&args),
         Task::Bundle(args) => bundle::run(&args),
@@ -62,6 +62,17 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The compilers are tried where the workspace's device crates are compiled, which has use of what that compiles of `core`.
+fn toolchain(args: &compilers::Args) -> Result {
+    let krate = DeviceCrate::read(&workspace::root().join("kernels"))?;
+    compilers::run(args, Some(krate.target_dir()))
+}
+
+fn kernels(args: &kernels::Args) -> Result {
+    let workspace = Project::at(workspace::root(), "cargo xtask kernels")?;
+    kernels::run(args, &workspace)
 }
 
 #[cfg(test)]

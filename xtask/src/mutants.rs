@@ -4,14 +4,15 @@
 mod argued;
 
 use crate::bundle::executables;
-use crate::error::{Result, message};
+use crate::workspace::root;
 use crate::workspace::{self, PROFILE};
-use crate::{sh, workspace::root};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use warpheap_toolchain::error::{Result, message};
+use warpheap_toolchain::sh;
 
 /// Arguments of `cargo xtask mutants`.
 #[derive(Debug, clap::Args)]

@@ -5,11 +5,12 @@
 
 mod outside;
 
-use crate::error::{Result, message};
+use crate::vulkan;
 use crate::workspace;
-use crate::{sh, test};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use warpheap_toolchain::error::{Result, message};
+use warpheap_toolchain::sh;
 
 /// Arguments of `cargo xtask package`.
 #[derive(Debug, clap::Args)]
@@ -33,7 +34,7 @@ pub fn run(args: &Args) -> Result {
         println!("{:>6} KiB  {}", bytes.div_ceil(1024), file.display());
     }
     match args.try_out {
-        true => outside::run(&packages, test::chosen_drivers().as_deref()),
+        true => outside::run(&packages, vulkan::chosen_drivers().as_deref()),
         false => Ok(()),
     }
 }

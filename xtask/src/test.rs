@@ -3,12 +3,14 @@
 mod programs;
 mod steps;
 
-use crate::error::Result;
-use crate::{cuda_stub, debian, package};
+use crate::vulkan::{DRIVER_VARIABLES, SWIFTSHADER, drivers_chosen};
+use crate::{cuda_stub, package};
 use programs::{Cargo, Log, OUTSIDE, Programs};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use steps::Steps;
+use warpheap_toolchain::debian;
+use warpheap_toolchain::error::Result;
 
 /// What the Vulkan tests need: the loader, SwiftShader, the validation layer, `spirv-val`.
 const VULKAN_PACKAGES: [&str; 4] = [
@@ -17,12 +19,6 @@ const VULKAN_PACKAGES: [&str; 4] = [
     "vulkan-validationlayers",
     "spirv-tools",
 ];
-
-/// SwiftShader's driver description, as Debian's `chromium-common` installs it.
-const SWIFTSHADER: &str = "/usr/lib/chromium/vk_swiftshader_icd.json";
-
-/// The variables that tell Vulkan's loader which drivers to use: the present name and the older one.
-const DRIVER_VARIABLES: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 
 /// Arguments of `cargo xtask test`.
 #[derive(Debug, clap::Args)]
@@ -130,7 +126,7 @@ fn everything(
     }
 }
 
-/// Makes the machine ready: packages for Vulkan, the CUDA stub.
+/// Makes the machine ready: packages for Vulkan, what `examples/raw` is linked against.
 fn set_up(args: &Args) -> Result {
     if !args.skip_vulkan {
         if args.system_vulkan || drivers_chosen(|name| std::env::var_os(name).is_some()) {
@@ -141,19 +137,6 @@ fn set_up(args: &Args) -> Result {
         }
     }
     cuda_stub::make(&cuda_stub::default_dir()).map(drop)
-}
-
-/// Variables for programs that use Vulkan on this machine; `None` if it has no drivers that are known of.
-pub fn chosen_drivers() -> Option<Vec<(&'static str, &'static str)>> {
-    if drivers_chosen(|name| std::env::var_os(name).is_some()) {
-        return Some(Vec::new());
-    }
-    let there = Path::new(SWIFTSHADER).is_file();
-    there.then(|| DRIVER_VARIABLES.map(|name| (name, SWIFTSHADER)).to_vec())
-}
-
-fn drivers_chosen(is_set: impl Fn(&str) -> bool) -> bool {
-    DRIVER_VARIABLES.iter().any(|name| is_set(name))
 }
 
 /// What the tests get to know: which driver to use, and that a missing device is a failure.

@@ -1,8 +1,8 @@
 //! Copies and fills, and the pinned memory that they need until they have ended.
 
 use super::{Fence, LARGE, Read, Shared, StreamState};
-use crate::handles::Refused;
 use crate::staging::Piece;
+use crate::status::Refused;
 
 impl StreamState {
     /// Queues a copy of the first `bytes` bytes of a piece, which it keeps until then.
@@ -16,7 +16,10 @@ impl StreamState {
         bytes: usize,
     ) -> Result<(), (Refused, Piece)> {
         // SAFETY: the caller's promise; the piece is kept until the copy has ended, and has so many bytes.
-        match unsafe { self.lane.to_device(to, piece.start, bytes.min(piece.bytes)) } {
+        match unsafe {
+            self.lane
+                .to_device(to, piece.start.as_ptr(), bytes.min(piece.bytes))
+        } {
             Ok(()) => {}
             Err(refused) => return Err((refused, piece)),
         }
@@ -39,7 +42,7 @@ impl StreamState {
             // SAFETY: the caller's promise; pieces of reads are kept until they have ended, and have so many bytes.
             let copy = unsafe {
                 self.lane
-                    .to_host(piece.start, from, (*bytes).min(piece.bytes))
+                    .to_host(piece.start.as_ptr(), from, (*bytes).min(piece.bytes))
             };
             copy.map_err(|refused| (refused, queued))?;
             from += *bytes as u64;

@@ -1,7 +1,8 @@
 //! Launches whose caller wants to know of each one: how long it took, and its whole report.
 
 use super::{Shared, StreamState};
-use crate::handles::{Event, Refused};
+use crate::handles::Event;
+use crate::status::Refused;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,9 +1,10 @@
 //! How far the device is, and what launches reported.
 
 use super::{Fence, Fetch, Shared, StreamState};
-use crate::handles::{Event, Lane, Refused};
+use crate::handles::{Event, Lane};
 use crate::reports;
 use crate::staging::Piece;
+use crate::status::Refused;
 use crate::watch;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -45,12 +46,12 @@ impl StreamState {
             };
             // SAFETY: the places are in the ring and in its mirror, which live as long as the stream; the places on the host are
             // looked at behind this copy.
-            unsafe { lane.to_host(to, self.ring.address + at, bytes as usize) }?;
+            unsafe { lane.to_host(to.as_ptr(), self.ring.address + at, bytes as usize) }?;
             copies += 1;
         }
         for watch in self.watches.iter().filter(|w| w.is_open_before(end)) {
             // SAFETY: the module's report lives as long as the backend, and its mirror as long as the stream; both have so many bytes.
-            unsafe { lane.to_host(watch.mirror.start, watch.report, watch::BYTES) }?;
+            unsafe { lane.to_host(watch.mirror.start.as_ptr(), watch.report, watch::BYTES) }?;
             copies += 1;
         }
         Ok(copies)

@@ -9,9 +9,10 @@
 mod command;
 mod programs;
 
+use crate::device;
+use crate::done::Done;
 use crate::error::CliError;
 use crate::progress::Progress;
-use crate::{Done, device};
 use clap::Args;
 use std::path::PathBuf;
 use warpheap::{Device, DeviceInfo};

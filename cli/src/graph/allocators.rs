@@ -1,10 +1,11 @@
 //! The job compiled for every allocator of the library.
 
 use super::changing;
+use super::context::Context;
 use super::growth::Demand;
 use super::pool;
 use super::report::Run;
-use super::run::{self, Context};
+use super::run;
 use crate::allocators::Allocator;
 use crate::error::CliError;
 use warpheap::api::DeviceAlloc;

@@ -6,8 +6,8 @@ use super::growth::Demand;
 use super::read::{self, ReadOptions};
 use super::reference::{InNeighbours, PageRank};
 use super::report::{GraphReport, Source};
-use crate::args::{GraphArgs, JobArgs};
 use crate::error::CliError;
+use crate::graph::args::{GraphArgs, JobArgs};
 use std::time::{Duration, Instant};
 
 /// A graph with everything that a run is measured against.

@@ -1,8 +1,8 @@
 //! Inserting the edges, batch by batch.
 
 use super::batch::Batch;
+use super::context::Context;
 use super::report::Phases;
-use super::run::Context;
 use crate::pool::Failed;
 use std::time::Instant;
 use warpheap::device::HeapVec;

@@ -2,19 +2,22 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | `args` | the options |
 //! | `edges`, `generate`, `read` | graphs: what they are, generated ones, files |
 //! | `input`, `reference` | the graph that was asked for, and the CPU's answers |
 //! | `growth`, `pool` | what the vectors ask of a heap, and the pool that is enough |
 //! | `allocators` | which allocators there are |
-//! | `batch`, `insert`, `rank`, `ranks`, `run` | one run on a device |
+//! | `context`, `batch`, `insert`, `rank`, `ranks`, `run` | one run on a device |
 //! | `changing` | a graph whose edges come and go |
 //! | `check` | whether it is right |
 //! | `report`, `show` | what is printed |
 
 pub mod allocators;
+pub mod args;
 mod batch;
 pub mod changing;
 pub mod check;
+mod context;
 mod edges;
 pub mod generate;
 mod growth;
@@ -30,14 +33,14 @@ mod run;
 mod show;
 
 use crate::allocators::{self as named, Allocator, LeftOut};
-use crate::args::{GraphArgs, JobArgs};
 use crate::device::{self, DeviceReport};
 use crate::error::CliError;
+use crate::graph::args::{GraphArgs, JobArgs};
 use crate::progress::Progress;
 use allocators::Job;
+use context::Context;
 use input::Reference;
 use report::{Report, SCHEMA};
-use run::Context;
 
 /// The command without a name: a generated graph with every allocator.
 ///
@@ -54,7 +57,7 @@ pub fn table(args: &JobArgs) -> Result<String, CliError> {
 /// Options that make no sense, a bad file, a device that fails or answers wrongly.
 pub fn one(args: &GraphArgs) -> Result<String, CliError> {
     if args.changes.asked() {
-        return changing::job(args);
+        return changing::job::job(args);
     }
     let allocators = named::named(&args.job.allocator, &allocators::all(), named::DEFAULT)?;
     job(&args.job, &allocators, || input::from_graph_args(args))

@@ -1,8 +1,8 @@
 //! PageRank on the device, over the vectors in the heap.
 
+use super::context::{Context, run_all};
 use super::ranks::{QUEUED, Ranks};
 use super::report::Phases;
-use super::run::{Context, run_all};
 use crate::error::CliError;
 use std::time::Instant;
 use warpheap::device::HeapVec;

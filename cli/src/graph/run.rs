@@ -1,40 +1,19 @@
 //! One run of the graph job: one allocator on one device.
 
 use super::check::{self, Mismatch};
-use super::growth::Demand;
-use super::input::Reference;
+use super::context::Context;
 use super::insert::insert;
 use super::pool::need;
 use super::rank::rank;
 use super::report::{self, Phases, Run, top};
 use crate::error::CliError;
 use crate::pool::Failed;
-use crate::progress::Progress;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use warpheap::device::HeapVec;
-use warpheap::{Device, DeviceError, DeviceVec, LaunchConfig, Pool, Prepared, vector_lengths};
-use warpheap_applications::Kernels;
+use warpheap::{DeviceError, DeviceVec, LaunchConfig, Pool, vector_lengths};
 use warpheap_applications::graph::{
     GraphCollectEntry, GraphFreeEntry, GraphInsertEntry, GraphRankEntry,
 };
-
-/// What a run works with.
-pub struct Context<'a> {
-    /// The device.
-    pub device: &'a Device,
-    /// The kernels, loaded on it.
-    pub kernels: &'a Kernels,
-    /// The graph and what comes out.
-    pub reference: &'a Reference,
-    /// What its vectors ask of the heap.
-    pub demand: &'a Demand,
-    /// Bytes of the pool, if the user named them.
-    pub pool: Option<u64>,
-    /// Edges of a launch.
-    pub batch: u32,
-    /// Where progress is shown.
-    pub progress: Progress,
-}
 
 /// Runs the job with the allocator `A`.
 ///
@@ -66,7 +45,7 @@ where
     let wrong = |mismatch: Mismatch| CliError::Wrong {
         allocator: A::NAME,
         backend: context.device.info().backend.to_string(),
-        mismatch,
+        what: mismatch.to_string(),
     };
     // Before the vectors are copied to places that these lengths decide.
     check::degrees(&reference.rows, &lengths, base).map_err(wrong)?;
@@ -126,20 +105,4 @@ fn collect<A: GraphCollectEntry>(
     let neighbours = out.to_vec()?;
     phases.collect += started.elapsed();
     Ok(neighbours)
-}
-
-/// Runs launches in order and returns their time on the device.
-///
-/// # Errors
-/// The first launch with lanes that failed; errors of the device.
-pub fn run_all(context: &Context<'_>, launches: &[Prepared]) -> Result<Duration, DeviceError> {
-    let reports = context.device.run_all(launches)?;
-    let mut time = Duration::ZERO;
-    for (launch, report) in launches.iter().zip(reports) {
-        if let Some(failure) = report.failure(launch.entry()) {
-            return Err(Box::new(failure).into());
-        }
-        time += report.device_time;
-    }
-    Ok(time)
 }

@@ -1,7 +1,8 @@
 //! The join compiled for every allocator of the library.
 
+use super::context::Context;
 use super::report::Run;
-use super::run::{self, Context};
+use super::run;
 use crate::allocators::Allocator;
 use crate::error::CliError;
 use warpheap::api::DeviceAlloc;

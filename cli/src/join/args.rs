@@ -1,9 +1,11 @@
 //! The options of `warpheap join`.
 
-use super::tables::MOST_ROWS;
 use crate::size;
 use clap::Args;
 use std::path::PathBuf;
+
+/// Most rows of a table: a lane's index goes beyond the last row by one round, and stays a word.
+pub const MOST_ROWS: u32 = 1 << 28;
 
 /// The sizes of a page, in bytes.
 const PAGES: std::ops::RangeInclusive<u64> = 32..=2048;

@@ -1,7 +1,7 @@
 //! The first two stages: both tables in order by partition, and the hash table of the left one.
 
+use super::context::Context;
 use super::report::Phases;
-use super::run::Context;
 use crate::error::CliError;
 use std::time::{Duration, Instant};
 use warpheap::{DeviceError, DeviceVec, LaunchConfig};

@@ -8,13 +8,14 @@
 //! | `reference`, `shape` | the CPU's answer; partitions, buckets, lanes and pages |
 //! | `pool` | heaps for pages of one size, and how large they have to be |
 //! | `allocators` | which allocators there are |
-//! | `hashed`, `probe`, `run` | partition and build; probe, collect and free; one run of all |
+//! | `context`, `hashed`, `probe`, `run` | what a run works with; partition and build; probe, collect and free; one run of all |
 //! | `check` | whether it is right |
 //! | `report`, `show`, `plot` | what is printed and drawn |
 
 pub mod allocators;
 pub mod args;
 pub mod check;
+mod context;
 mod hashed;
 mod plot;
 mod pool;
@@ -32,9 +33,9 @@ use crate::device::{self, DeviceReport};
 use crate::error::CliError;
 use crate::progress::Progress;
 use args::JoinArgs;
+use context::Context;
 use reference::Sorted;
 use report::{JoinReport, Report, SCHEMA, Source};
-use run::Context;
 use shape::Shape;
 use std::time::{Duration, Instant};
 use warpheap::{Device, DeviceInfo, DeviceVec};

@@ -1,7 +1,7 @@
 //! The third stage on a heap: probe, and what follows from its pages.
 
+use super::context::Context;
 use super::hashed::{Hashed, offsets};
-use super::run::Context;
 use std::time::{Duration, Instant};
 use warpheap::{DeviceError, DeviceVec, HostAlloc, LaunchConfig, LaunchReport, Pool};
 use warpheap_applications::join::{JoinCollectEntry, JoinFreeEntry, JoinProbeEntry, Match, Pages};

@@ -1,40 +1,15 @@
 //! One run of the join: one allocator on one device.
 
 use super::check::{self, Mismatch};
+use super::context::Context;
 use super::hashed::Hashed;
 use super::pool;
 use super::probe::{Joins, Output, Timed};
 use super::report::{Phases, Run};
-use super::shape::Shape;
 use crate::error::CliError;
 use crate::pool::Failed;
-use crate::progress::Progress;
 use std::time::{Duration, Instant};
-use warpheap::{Device, DeviceError, DeviceVec, Pool};
-use warpheap_applications::Kernels;
-use warpheap_applications::join::Tuple;
-
-/// What a run works with.
-pub struct Context<'a> {
-    /// The device.
-    pub device: &'a Device,
-    /// The kernels, loaded on it.
-    pub kernels: &'a Kernels,
-    /// The table that is hashed.
-    pub left: &'a DeviceVec<Tuple>,
-    /// The table whose rows look for theirs.
-    pub right: &'a DeviceVec<Tuple>,
-    /// The CPU's matches, in order.
-    pub expected: &'a [u64],
-    /// How the join is laid out.
-    pub shape: Shape,
-    /// Bytes of the pool, if the user named them.
-    pub pool: Option<u64>,
-    /// How often the probe is done.
-    pub repeats: u32,
-    /// Where progress is shown.
-    pub progress: Progress,
-}
+use warpheap::{DeviceError, Pool};
 
 /// Runs the join with the allocator `A`.
 ///
@@ -128,9 +103,9 @@ fn check_output<A: Joins>(
 }
 
 fn wrong<A: Joins>(context: &Context<'_>, mismatch: Mismatch) -> CliError {
-    CliError::WrongJoin {
+    CliError::Wrong {
         allocator: A::NAME,
         backend: context.device.info().backend.to_string(),
-        mismatch,
+        what: mismatch.to_string(),
     }
 }

@@ -7,8 +7,6 @@ use crate::error::CliError;
 use warpheap::rt::sync::hash;
 use warpheap_applications::join::Tuple;
 
-/// Most rows of a table: a lane's index goes beyond the last row by one round, and stays a word.
-pub const MOST_ROWS: u32 = 1 << 28;
 /// Most matches: 2 GiB on the device and twice that on the host.
 pub const MOST_MATCHES: u64 = 1 << 28;
 /// Rows of a table when none are asked for.
@@ -41,7 +39,7 @@ pub struct Generator {
 /// Reads or generates the tables of the options.
 ///
 /// # Errors
-/// [`CliError::Table`] for a bad file, [`CliError::Usage`] for what cannot be generated.
+/// [`CliError::Input`] for a bad file, [`CliError::Usage`] for what cannot be generated.
 pub fn of(args: &JoinArgs) -> Result<(Tables, Source), CliError> {
     if let (Some(left), Some(right)) = (&args.left, &args.right) {
         let tables = Tables {

@@ -2,6 +2,7 @@
 
 use super::args::MOST_BASES;
 use super::sequences::{Builder, Sequences};
+use crate::error::CliError;
 use std::path::Path;
 use thiserror::Error;
 
@@ -44,6 +45,12 @@ pub enum FastaError {
         /// Name of the file.
         file: String,
     },
+}
+
+impl From<FastaError> for CliError {
+    fn from(error: FastaError) -> Self {
+        CliError::Input(error.to_string())
+    }
 }
 
 /// What is wrong with a line.

@@ -91,7 +91,7 @@ fn attempt<A: MapAlloc + KmerCountEntry>(
 
     let started = Instant::now();
     let wrong = |what| {
-        Failed::Other(CliError::WrongCount {
+        Failed::Other(CliError::Wrong {
             allocator: A::NAME,
             backend: context.device.info().backend.to_string(),
             what,

@@ -7,6 +7,7 @@ mod input;
 mod join;
 mod kmer;
 mod new;
+mod project;
 mod races;
 mod usage;
 

@@ -22,6 +22,8 @@ fn help_names_every_option() {
         "kmer",
         "bench",
         "new",
+        "toolchain",
+        "kernels",
         "doctor",
     ] {
         assert!(help.out.contains(option), "no {option} in: {}", help.out);

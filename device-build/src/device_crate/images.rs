@@ -5,7 +5,7 @@ use std::path::Path;
 
 use toml_span::Value;
 
-use super::manifest::{read_text, with_toml};
+use super::text::{read_text, with_toml};
 use crate::error::BuildError;
 
 /// The allocators of the library, each with an image of its own in a crate whose images are divided.

@@ -2,16 +2,29 @@
 //! build script must not run `cargo metadata` on the workspace that is being built.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use cargo_platform::{Cfg, Platform};
 use toml_span::Value;
 
-use super::LocalCrate;
 use super::images::ALLOCATORS;
+use super::text::with_toml;
 use crate::error::BuildError;
+
+/// One crate that lies beside the device crate rather than in a registry.
+#[derive(Clone, Debug)]
+pub(crate) struct LocalCrate {
+    /// Its folder.
+    pub dir: PathBuf,
+    /// Folders that hold its library's sources.
+    pub source_dirs: Vec<PathBuf>,
+    /// Files and folders among them that its `Cargo.toml` declares to hold nothing for a device.
+    pub host_only: Vec<PathBuf>,
+    /// Files and folders among them that its `Cargo.toml` declares to be used by some allocators' kernels
+    /// alone, with the names of these.
+    pub only_in: Vec<(PathBuf, Vec<String>)>,
+}
 
 /// Makes a path absolute and resolves links, so that one crate reached over two ways is one crate.
 pub(super) fn absolute(path: &Path) -> Result<PathBuf, BuildError> {
@@ -19,21 +32,6 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, BuildError> {
         Ok(path) => Ok(path),
         Err(_) => std::path::absolute(path).map_err(BuildError::io("resolve", path)),
     }
-}
-
-pub(super) fn read_text(path: &Path) -> Result<String, BuildError> {
-    fs::read_to_string(path).map_err(BuildError::io("read", path))
-}
-
-/// Hands the parsed form of a TOML file to `use_it`.
-pub(crate) fn with_toml<T>(
-    path: &Path,
-    use_it: impl FnOnce(&Value<'_>) -> Result<T, BuildError>,
-) -> Result<T, BuildError> {
-    let text = read_text(path)?;
-    let value = toml_span::parse(&text)
-        .map_err(|e| BuildError::malformed(path, format!("not valid TOML: {e}")))?;
-    use_it(&value)
 }
 
 /// Reads the name of the package in `dir`.

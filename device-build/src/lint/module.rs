@@ -4,7 +4,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Location;
+/// A place in a source file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Location {
+    /// The file, as the compiler named it: relative to the workspace for its own crates.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+}
 
 /// Opcodes and enumerants of the SPIR-V specification (sections 3.49 and 3.7).
 pub(super) mod op {

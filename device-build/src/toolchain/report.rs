@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{NIGHTLY, Origin, SPIRV_BACKEND_VERSION, Toolchain};
+use super::found::{NIGHTLY, Origin, SPIRV_BACKEND_VERSION, Toolchain};
 use crate::format::Format;
 
 /// One place that was looked at.
@@ -71,7 +71,8 @@ impl ToolchainReport {
             return vec!["mend that toolchain, or unset WARPHEAP_DEVICE_TOOLCHAIN".to_owned()];
         }
         let mut advice = vec![
-            "in a checkout of warpheap: cargo xtask toolchain".to_owned(),
+            "warpheap toolchain, on Debian 12 (cargo install warpheap-cli installs the program)"
+                .to_owned(),
             format!(
                 "or with rustup: rustup toolchain install {NIGHTLY} --profile minimal \
                  --component rust-src,rustc-dev,llvm-tools,llvm-bitcode-linker"
@@ -85,17 +86,6 @@ impl ToolchainReport {
             ));
         }
         advice
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Origin::Environment => "WARPHEAP_DEVICE_TOOLCHAIN",
-            Origin::Xtask => "cargo xtask toolchain",
-            Origin::RustupDevice => "rustup's rust-device",
-            Origin::RustupNightly => "rustup's nightly-2026-04-11",
-        })
     }
 }
 

@@ -90,7 +90,7 @@ fn device_crate(temp: &TempDir, name: &str, source: &str) -> DeviceCrate {
         .with_target_dir(shared_target())
 }
 
-/// Where build scripts and `cargo xtask kernels` compile images, so that `core` is compiled once for them and for all tests.
+/// Where build scripts and `warpheap kernels` compile images, so that `core` is compiled once for them and for all tests.
 fn shared_target() -> PathBuf {
     target().join("device")
 }

@@ -278,7 +278,7 @@ fn without_toolchain_the_error_says_what_to_install() {
         "WARPHEAP_DEVICE_TOOLCHAIN is not set",
         "/nowhere/toolchain/rust-device-1.96.0",
         "no `rust-device` in /nowhere/rustup",
-        "cargo xtask toolchain",
+        "warpheap toolchain",
         "rustup toolchain install nightly-2026-04-11",
         "rust-src",
         "rustc-dev",

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Folders with what reads variables: of tests and chores, those that readers may set.
-const FOLDERS: [&str; 9] = [
+const FOLDERS: [&str; 10] = [
     "src",
     "backend-cuda/src",
     "backend-host/src",
@@ -14,6 +14,7 @@ const FOLDERS: [&str; 9] = [
     "device-build/tests",
     "tests/containers/src",
     "tests/src",
+    "toolchain/src",
     "xtask/src",
 ];
 

@@ -1,12 +1,12 @@
 //! Whether every link of every page leads somewhere, and whether the book names every page.
 
 use super::markdown::{Link, Page};
-use crate::error::Result;
-use crate::sh;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
+use warpheap_toolchain::error::Result;
+use warpheap_toolchain::sh;
 
 /// The book's table of contents.
 const SUMMARY: &str = "docs/SUMMARY.md";

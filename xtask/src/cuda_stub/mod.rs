@@ -1,17 +1,22 @@
-//! `cargo xtask cuda-stub`: a `libcuda.a` to link against where no CUDA toolkit is installed.
+//! `cargo xtask cuda-stub`: a `libcuda.a` to link `examples/raw` against where no CUDA toolkit is installed.
 //!
+//! That project launches kernels through `cust`, which links the driver's library. (The library's own backend does not: it loads it.)
 //! `-lcuda` finds it as `target/cuda-stub/lib64/libcuda.a` when `CUDA_LIBRARY_PATH` names
 //! `target/cuda-stub`. It is no dead stub: every `cu…` symbol is a jump that loads the driver's own
-//! `libcuda.so.1` on the first call. So a program built with `--features cuda` starts on a machine
+//! `libcuda.so.1` on the first call. So a program that is linked to it starts on a machine
 //! without a driver (each call then returns `CUDA_ERROR_STUB_LIBRARY`, 34) and uses the real driver
 //! where there is one, and nothing has to be installed or put on a library path.
 
 mod source;
 
-use crate::error::{Result, message};
-use crate::{sh, workspace};
+use crate::workspace;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use warpheap_toolchain::error::{Result, message};
+use warpheap_toolchain::{cargo, sh};
+
+/// The project that is linked against it.
+const USER: &str = "examples/raw/Cargo.toml";
 
 /// Arguments of `cargo xtask cuda-stub`.
 #[derive(Debug, clap::Args)]
@@ -24,7 +29,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// When `cust_raw` is not among the dependencies, the machine is not x86-64 or the C compiler fails.
+/// When `cust_raw` is not among the dependencies of `examples/raw`, the machine is not x86-64 or the C compiler fails.
 pub fn run(args: &Args) -> Result {
     let out = args.out.clone().unwrap_or_else(default_dir);
     let built = make(&out)?;
@@ -56,7 +61,7 @@ pub fn make(out: &Path) -> Result<bool> {
              folder whose lib64/ has a libcuda.so (the `stubs` of a CUDA toolkit)",
         );
     }
-    let metadata = workspace::metadata()?;
+    let metadata = cargo::metadata(&workspace::root().join(USER))?;
     let bindings = workspace::package_dir(&metadata, "cust_raw")?.join("src/cuda.rs");
     let symbols = source::symbols(&sh::read(&bindings)?);
     if symbols.is_empty() {

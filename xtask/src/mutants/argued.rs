@@ -1,9 +1,9 @@
 //! What is said for fences that no schedule misses: a list in the docs, an item for each.
 
-use crate::error::{Result, message};
-use crate::sh;
 use crate::workspace::root;
 use std::collections::BTreeSet;
+use warpheap_toolchain::error::{Result, message};
+use warpheap_toolchain::sh;
 
 /// The list, below the workspace's root. Items look like ``- `alloc/list.rs` `push` release: because``.
 pub const LIST: &str = "docs/unmissed.md";

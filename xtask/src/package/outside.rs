@@ -1,15 +1,19 @@
 //! A project that has nothing but the packages: no checkout, no network.
 
 use super::Package;
-use crate::error::{Result, message};
-use crate::sh;
 use crate::workspace::{self, ALL_BACKENDS, PROFILE};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use warpheap_build::{Format, toolchain};
+use warpheap_toolchain::error::{Error, Result, message};
+use warpheap_toolchain::sh;
 
 /// What the project is called.
 const PROJECT: &str = "from-packages";
+
+/// What a program says that is asked for CUDA where there is no driver, with what to do behind it.
+const NO_DRIVER: &str =
+    "no NVIDIA driver: libcuda.so.1 cannot be loaded (34); install the NVIDIA driver";
 
 /// What tells cargo to take every crate from a folder.
 const SOURCES: &str = r#"[source.crates-io]
@@ -23,7 +27,8 @@ offline = true
 "#;
 
 /// Builds the project and runs its kernels: on the host, and where something compiles them also on Vulkan, unless that is
-/// `None`, with variables that name a driver.
+/// `None`, with variables that name a driver. Where something compiles them it is also built for CUDA, which takes nothing
+/// of CUDA's; a machine without a driver is told so.
 ///
 /// # Errors
 /// When it does not compile or a kernel goes wrong.
@@ -43,14 +48,22 @@ pub fn run(packages: &[Package], vulkan: Option<&[(&str, &str)]>) -> Result {
         }
         Some(variables) => Ok(variables),
     };
-    let features = match vulkan {
-        Ok(_) => "host,vulkan",
-        Err(_) => "host",
-    };
+    let cuda = toolchain::find(Format::Ptx).is_ok();
+    let mut features = String::from("host");
+    for (feature, chosen) in [("vulkan", vulkan.is_ok()), ("cuda", cuda)] {
+        if chosen {
+            features = format!("{features},{feature}");
+        }
+    }
+    let features = &features;
     run_on(&project, features, "host", &[])?;
     match vulkan {
         Ok(variables) => run_on(&project, features, "vulkan", variables)?,
         Err(why) => println!("not run on Vulkan: {why}"),
+    }
+    match cuda {
+        true => run_without_driver(&project, features)?,
+        false => println!("not built for CUDA: nothing compiles its kernels here"),
     }
     // They open the emulator by themselves.
     sh::run(&mut cargo(&project, "test", features))
@@ -120,6 +133,27 @@ fn run_on(project: &Path, features: &str, backend: &str, variables: &[(&str, &st
     Ok(())
 }
 
+/// Asks the project's program for CUDA where there is no driver.
+fn run_without_driver(project: &Path, features: &str) -> Result {
+    // The machine may have one; an empty file of that name hides it.
+    let none = project.join("target/no-driver");
+    sh::make_dir(&none)?;
+    sh::write(&none.join("libcuda.so.1"), "")?;
+    let mut run = cargo(project, "run", features);
+    run.env("WARPHEAP_BACKEND", "cuda");
+    run.env("LD_LIBRARY_PATH", &none);
+    match sh::quiet(&mut run) {
+        Err(Error::Failed { output, .. }) if output.contains(NO_DRIVER) => {
+            println!("built for CUDA, and says what is missing without a driver");
+            Ok(())
+        }
+        Err(error) => Err(error),
+        Ok(said) => message(format!(
+            "without a CUDA driver the project made of the packages said: {said}"
+        )),
+    }
+}
+
 /// A command of cargo's in the project, with nothing of the checkout's: its own folder, and not what may be said of kernels.
 fn cargo(project: &Path, command: &str, features: &str) -> Command {
     let mut cargo = workspace::cargo();
@@ -127,5 +161,7 @@ fn cargo(project: &Path, command: &str, features: &str) -> Command {
     cargo.args(["--quiet", "--no-default-features", "--features", features]);
     cargo.env("CARGO_TARGET_DIR", project.join("target"));
     cargo.env_remove("WARPHEAP_KERNELS");
+    // Set, lest the checkout's configuration sets it: no library of CUDA's is to be found.
+    cargo.env("CUDA_LIBRARY_PATH", "");
     cargo
 }

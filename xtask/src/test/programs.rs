@@ -1,11 +1,11 @@
 //! The programs that tests lie in, and how cargo runs them.
 
-use crate::error::{Error, Result};
 use crate::workspace::{self, ALL_BACKENDS, PROFILE};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use warpheap_toolchain::error::{Error, Result};
 
 /// Programs that wait for minutes for a compiler of one thread, a driver's or cargo's: about as many as take as long as all
 /// other tests. (So not `compile`, the builder's.)
@@ -158,7 +158,7 @@ impl<'a> Cargo<'a> {
         if let Some(log) = self.log {
             command.stdout(log.end()?).stderr(log.end()?);
         }
-        crate::sh::run(command)
+        warpheap_toolchain::sh::run(command)
     }
 }
 

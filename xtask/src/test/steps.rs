@@ -1,7 +1,7 @@
 //! What a run consisted of.
 
-use crate::error::{Result, message};
 use std::time::{Duration, Instant};
+use warpheap_toolchain::error::{Result, message};
 
 /// What was run, how long it took and how it went.
 pub(super) struct Steps {

@@ -2,11 +2,13 @@
 
 use super::Job;
 use crate::allocators::{Allocator, DEFAULT, named};
-use crate::args::{Cli, Command};
 use crate::error::CliError;
+use crate::graph::args::GraphArgs;
 use crate::graph::{self, changing};
+use crate::join::args::JoinArgs;
+use crate::kmer::args::KmerArgs;
 use crate::{join, kmer};
-use clap::Parser;
+use clap::{Args, Parser};
 use std::time::Duration;
 use warpheap::Device;
 use warpheap_bench::program::Measured;
@@ -17,9 +19,9 @@ use warpheap_bench::stats::Spread;
 /// The probe of a join of two tables with so many rows.
 pub fn join(device: &Device, rows: u32) -> Job<join::Ready> {
     let device = device.clone();
-    let make = move || match command(&format!("join --rows {rows}"))? {
-        Command::Join(args) => join::Ready::new(&device, &args),
-        other => Err(unexpected(&other)),
+    let make = move || {
+        let args: JoinArgs = args(&format!("--rows {rows}"))?;
+        join::Ready::new(&device, &args)
     };
     Job {
         scenario: Scenario::S14,
@@ -44,9 +46,9 @@ pub fn join(device: &Device, rows: u32) -> Job<join::Ready> {
 /// Counting the k-mers of so many bases.
 pub fn kmers(device: &Device, bases: u32) -> Job<kmer::Ready> {
     let device = device.clone();
-    let make = move || match command(&format!("kmer --bases {bases}"))? {
-        Command::Kmer(args) => kmer::Ready::new(&device, &args),
-        other => Err(unexpected(&other)),
+    let make = move || {
+        let args: KmerArgs = args(&format!("--bases {bases}"))?;
+        kmer::Ready::new(&device, &args)
     };
     Job {
         scenario: Scenario::S15,
@@ -74,10 +76,10 @@ pub fn kmers(device: &Device, bases: u32) -> Job<kmer::Ready> {
 /// A graph of 2^`scale` vertices in which so many edges come, then go, in so many rounds.
 pub fn graph(device: &Device, [scale, rounds, updates]: [u32; 3]) -> Job<changing::Ready> {
     let device = device.clone();
-    let line = format!("graph --scale {scale} --rounds {rounds} --updates {updates}");
-    let make = move || match command(&line)? {
-        Command::Graph(args) => changing::Ready::new(&device, &args),
-        other => Err(unexpected(&other)),
+    let line = format!("--scale {scale} --rounds {rounds} --updates {updates}");
+    let make = move || {
+        let args: GraphArgs = args(&line)?;
+        changing::Ready::new(&device, &args)
     };
     Job {
         scenario: Scenario::S16,
@@ -110,16 +112,20 @@ pub fn graph(device: &Device, [scale, rounds, updates]: [u32; 3]) -> Job<changin
     }
 }
 
-/// The command of a line as a user writes it: what it does not say is what it is for users.
-fn command(line: &str) -> Result<Command, CliError> {
-    let words = ["warpheap"].into_iter().chain(line.split(' '));
-    let cli = Cli::try_parse_from(words).map_err(|error| CliError::Usage(error.to_string()))?;
-    cli.command
-        .ok_or_else(|| CliError::Usage(format!("`{line}` is no command")))
+/// The options of a command.
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct Line<A: Args> {
+    #[command(flatten)]
+    args: A,
 }
 
-fn unexpected(command: &Command) -> CliError {
-    CliError::Usage(format!("another command was expected than {command:?}"))
+/// Options as a user writes them behind a command: what they do not say is what it is for users.
+fn args<A: Args>(line: &str) -> Result<A, CliError> {
+    match Line::try_parse_from(line.split(' ')) {
+        Ok(Line { args }) => Ok(args),
+        Err(error) => Err(CliError::Usage(error.to_string())),
+    }
 }
 
 /// The allocator of this name.

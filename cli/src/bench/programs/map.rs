@@ -79,7 +79,7 @@ where
         keys,
         results,
     } = keys;
-    let wrong = |what| CliError::WrongCount {
+    let wrong = |what| CliError::Wrong {
         allocator: A::NAME,
         backend: device.info().backend.to_string(),
         what,

@@ -3,7 +3,7 @@
 
 use super::batch::Batch;
 use super::cpu::Rows;
-use crate::args::ChangeArgs;
+use crate::graph::args::ChangeArgs;
 use crate::graph::edges::EdgeList;
 use crate::graph::generate::mix;
 use crate::graph::growth::Demand;

@@ -1,8 +1,8 @@
 //! A batch merged into the rows of a graph, and the rows read back.
 
 use super::batch::Batch;
+use super::context::Context;
 use super::room::{Loaded, Room};
-use super::run::Context;
 use crate::pool::Failed;
 use std::time::Duration;
 use warpheap::{BackendKind, DeviceError, DeviceVec, LaunchConfig, Pool, Prepared};

@@ -1,11 +1,11 @@
 //! What the same batches cost where nothing is allocated: compressed sparse rows, all written anew for each batch.
 
 use super::batch::Batch;
+use super::context::Context;
 use super::expected::{Expected, Phase};
 use super::merge::run as run_all;
 use super::report::Rebuild;
 use super::room::{Loaded, Room};
-use super::run::Context;
 use crate::error::CliError;
 use crate::graph::check::{self, Mismatch};
 use crate::pool::Failed;
@@ -51,7 +51,7 @@ fn steps(context: &Context<'_>) -> Result<Rebuild, Failed> {
             let wrong = |mismatch: Mismatch| CliError::Wrong {
                 allocator: "compressed sparse rows",
                 backend: context.device.info().backend.to_string(),
-                mismatch,
+                what: mismatch.to_string(),
             };
             check::neighbours(state, &mut got, context.base).map_err(wrong)?;
             rebuild.bytes = rebuild.bytes.max(bytes(state.sources.len(), expected));

@@ -1,6 +1,7 @@
 //! One run: all steps with one allocator.
 
-use super::expected::{Expected, Phase};
+use super::context::Context;
+use super::expected::Phase;
 use super::merge::{Kernels, Rows};
 use super::report::{Footprint, Run};
 use super::room::Room;
@@ -8,26 +9,7 @@ use crate::error::CliError;
 use crate::graph::check::{self, Mismatch};
 use crate::graph::pool::need;
 use crate::pool::Failed;
-use crate::progress::Progress;
-use warpheap::{Device, Pool};
-
-/// What a run works with.
-pub struct Context<'a> {
-    /// The device.
-    pub device: &'a Device,
-    /// The kernels, loaded on it.
-    pub kernels: &'a warpheap_applications::Kernels,
-    /// The steps and what comes of them.
-    pub expected: &'a Expected,
-    /// Bytes of the pool, if the user named them.
-    pub pool: Option<u64>,
-    /// What is added to an id when it is shown.
-    pub base: u32,
-    /// Whether triangles are counted.
-    pub triangles: bool,
-    /// Where progress is shown.
-    pub progress: Progress,
-}
+use warpheap::Pool;
 
 /// Runs the job with the allocator `A`.
 ///
@@ -111,7 +93,7 @@ fn wrong<A: Kernels>(context: &Context<'_>, mismatch: Mismatch) -> CliError {
     CliError::Wrong {
         allocator: A::NAME,
         backend: context.device.info().backend.to_string(),
-        mismatch,
+        what: mismatch.to_string(),
     }
 }
 

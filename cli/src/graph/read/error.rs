@@ -1,5 +1,6 @@
 //! What can be wrong with a graph file.
 
+use crate::error::CliError;
 use thiserror::Error;
 
 /// Why a graph file was refused.
@@ -64,6 +65,12 @@ pub enum ReadError {
         /// Edges.
         edges: usize,
     },
+}
+
+impl From<ReadError> for CliError {
+    fn from(error: ReadError) -> Self {
+        CliError::Input(error.to_string())
+    }
 }
 
 /// What is wrong with a line.

@@ -1,5 +1,6 @@
 //! What can be wrong with the file of a table.
 
+use crate::error::CliError;
 use thiserror::Error;
 
 /// Why the file of a table was refused.
@@ -49,6 +50,12 @@ pub enum TableError {
         /// What is wrong with it.
         what: LineError,
     },
+}
+
+impl From<TableError> for CliError {
+    fn from(error: TableError) -> Self {
+        CliError::Input(error.to_string())
+    }
 }
 
 /// What is wrong with a line.

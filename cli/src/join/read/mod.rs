@@ -2,7 +2,7 @@
 
 mod error;
 
-use super::tables::MOST_ROWS;
+use super::args::MOST_ROWS;
 use csv::{ByteRecord, ReaderBuilder, Trim};
 use std::path::Path;
 use warpheap_applications::join::Tuple;

@@ -6,7 +6,7 @@
 //! `lib/rustlib/src/rust/library` (for `-Zbuild-std`), and `.complete` once all of it is there.
 
 use super::HOST;
-use crate::error::{Error, Result, message};
+use crate::error::{Result, message};
 use crate::sh;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -139,6 +139,13 @@ pub fn link_llvm_tools(toolchain: &Path) -> Result {
     Ok(())
 }
 
+#[cfg(unix)]
 fn link(from: &Path, to: &Path) -> Result {
-    std::os::unix::fs::symlink(from, to).map_err(|e| -> Error { sh::file("link", to, e) })
+    std::os::unix::fs::symlink(from, to).map_err(|e| sh::file("link", to, e))
+}
+
+/// Toolchains are made on one system alone.
+#[cfg(not(unix))]
+fn link(from: &Path, to: &Path) -> Result {
+    sh::copy(from, to)
 }

@@ -1,8 +1,8 @@
-//! What can go wrong in a chore, and the one message a person gets for it.
+//! What can go wrong, and the one message a person gets for it.
 
 use std::path::PathBuf;
 
-/// Everything a command of `cargo xtask` can fail with. The message says what, where and what to do.
+/// Everything a command can fail with. The message says what, where and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A program could not be started at all.
@@ -51,7 +51,7 @@ pub enum Error {
     Message(String),
 }
 
-/// The result of a chore.
+/// The result of a command.
 pub type Result<T = ()> = std::result::Result<T, Error>;
 
 /// An error that is only a message.

@@ -1,18 +1,13 @@
 //! What a launch in a stream costs beside the driver's own call, and whether streams overlap. Prints a table; needs a GPU.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../../tests/common/mod.rs"]
 mod common;
+mod raw;
 
 use common::streams::Stream;
 use common::{IMAGE, launch};
-use cust::context::{Context, CurrentContext};
-use cust::device::Device as Gpu;
-use cust::module::Module;
-use cust::stream::{Stream as RawStream, StreamFlags};
-use cust::sys;
-use std::ffi::{CString, c_void};
+use raw::Raw;
 use std::time::{Duration, Instant};
-use warpheap_api::abi::ArgBlock;
 use warpheap_api::host::{DeviceVec, IntoArg, Work};
 use warpheap_cuda::CudaConfig;
 
@@ -32,12 +27,12 @@ fn main() {
     let with_vectors = launch(&module, "empty_l1", 1, 1, args);
     let (first, second) = (Stream::open(&device), Stream::open(&device));
 
-    let mut raw = Raw::new();
+    let raw = Raw::new();
     let stream = device.stream().unwrap();
     let mut rows = [const { Vec::new() }; 5];
     for _ in 0..ROUNDS {
         // One after the other in each round, so that the clock is the same for all.
-        rows[0].push(raw.launches());
+        rows[0].push(timed(|| raw.launches(LAUNCHES)));
         rows[1].push(timed(|| {
             let one = [empty.launch().unwrap()];
             let mut mark = None;
@@ -110,55 +105,4 @@ fn timed(call: impl FnOnce()) -> Duration {
     let start = Instant::now();
     call();
     start.elapsed()
-}
-
-/// The driver itself, with the same kernel and arguments.
-struct Raw {
-    stream: RawStream,
-    module: Module,
-    context: Context,
-}
-
-impl Raw {
-    fn new() -> Self {
-        let context = Context::new(Gpu::get_device(0).unwrap()).unwrap();
-        let text = CString::new(IMAGE.ptx.unwrap()).unwrap();
-        let module = Module::from_ptx_cstr(&text, &[]).unwrap();
-        let stream = RawStream::new(StreamFlags::NON_BLOCKING, None).unwrap();
-        Raw {
-            stream,
-            module,
-            context,
-        }
-    }
-
-    fn launches(&mut self) -> Duration {
-        CurrentContext::set_current(&self.context).unwrap();
-        let kernel = self.module.get_function("empty_l1").unwrap().to_raw();
-        let args = ArgBlock { words: [0; 32] };
-        let mut parameters = [std::ptr::from_ref(&args).cast_mut().cast::<c_void>()];
-        timed(|| {
-            for _ in 0..LAUNCHES {
-                // SAFETY: kernel and stream are of the current context, and the kernel has one parameter of this size, which it
-                // does not look at.
-                let status = unsafe {
-                    sys::cuLaunchKernel(
-                        kernel,
-                        1,
-                        1,
-                        1,
-                        1,
-                        1,
-                        1,
-                        0,
-                        self.stream.as_inner(),
-                        parameters.as_mut_ptr(),
-                        std::ptr::null_mut(),
-                    )
-                };
-                assert!(status == sys::CUresult::CUDA_SUCCESS, "{status:?}");
-            }
-            self.stream.synchronize().unwrap();
-        })
-    }
 }

@@ -143,10 +143,20 @@ pub fn copy(from: &Path, to: &Path) -> Result {
 ///
 /// # Errors
 /// When the file system refuses.
+#[cfg(unix)]
 pub fn make_executable(path: &Path) -> Result {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))
         .map_err(|e| file("make executable", path, e))
+}
+
+/// Makes a text file executable by everybody; here every file is.
+///
+/// # Errors
+/// None.
+#[cfg(not(unix))]
+pub fn make_executable(_: &Path) -> Result {
+    Ok(())
 }
 
 /// A file error with its place.

@@ -2,7 +2,7 @@
 
 use super::{BACKEND_FILE, RUST_GPU, compiler::clean_env, layout::Sysroot};
 use crate::error::Result;
-use crate::{sh, workspace};
+use crate::{cargo, sh};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,7 +25,7 @@ pub fn build(
     let crate_dir = fetch(work)?;
     let compiler_source = sysroot.link_compiler_source(source)?;
     let target = work.join("target-backend");
-    let mut cargo = workspace::cargo();
+    let mut cargo = cargo::cargo();
     cargo
         .current_dir(&crate_dir)
         .args(["build", "--release", "--locked", "--lib", "--target-dir"])
@@ -61,8 +61,8 @@ fn fetch(work: &Path) -> Result<PathBuf> {
              [dependencies]\n{CRATE} = \"={RUST_GPU}\"\n\n[workspace]\n"
         ),
     )?;
-    let metadata = workspace::metadata_of(&manifest)?;
-    let published = workspace::package_dir(&metadata, CRATE)?;
+    let metadata = cargo::metadata(&manifest)?;
+    let published = cargo::package_dir(&metadata, CRATE)?;
     let copy = work.join(CRATE);
     sh::remove(&copy)?;
     sh::quiet(

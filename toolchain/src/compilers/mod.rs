@@ -1,8 +1,8 @@
-//! `cargo xtask toolchain`: the compilers for device code.
+//! The compilers for device code.
 //!
 //! PTX and SPIR-V come from one compiler, rustc 1.96.0 calling itself a nightly, with rust-gpu's
 //! codegen backend and `llvm-bitcode-linker` in its folder. Where rustup's servers can be reached the
-//! pinned nightly does the same. This command uses what is there, checks it by compiling a small crate
+//! pinned nightly does the same. The command uses what is there, checks it by compiling a small crate
 //! for both targets, and makes the folder from Debian packages and crates.io when there is nothing.
 
 mod archive;
@@ -16,11 +16,12 @@ use crate::{debian, sh};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
+use warpheap_build::{Format, toolchain};
 
 /// The version of rustc.
 const RUST: &str = "1.96.0";
 /// The version of rust-gpu's crates.
-const RUST_GPU: &str = "0.10.0-alpha.1";
+const RUST_GPU: &str = toolchain::SPIRV_BACKEND_VERSION;
 /// The machine that all of this runs on.
 const HOST: &str = "x86_64-unknown-linux-gnu";
 /// The file name of the SPIR-V backend.
@@ -28,7 +29,7 @@ const BACKEND_FILE: &str = "librustc_codegen_spirv.so";
 /// The name under which rustup knows the toolchain.
 const RUSTUP_NAME: &str = "rust-device";
 
-/// Arguments of `cargo xtask toolchain`.
+/// Arguments of the command `toolchain`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only check what is there; never make anything
@@ -45,20 +46,32 @@ pub struct Args {
     jobs: Option<u32>,
 }
 
-/// Runs the command.
+/// Runs the command. What it tries them with is compiled in the folder `target`, else in one beside the toolchain.
 ///
 /// # Errors
 /// When there is no usable toolchain and none can be made here; the message says what is missing.
-pub fn run(args: &Args) -> Result {
+pub fn run(args: &Args, target: Option<&Path>) -> Result {
     let place = folder()?;
     if let Some(from) = &args.from {
         archive::install(from, &place)?;
         link_rustup(&place);
-    } else if args.rebuild || (!args.check && !place.join(".complete").is_file()) {
+    } else if args.rebuild
+        || (!args.check && !place.join(".complete").is_file() && something_lacks())
+    {
         build(&place, args.jobs)?;
         link_rustup(&place);
     }
-    check::report()
+    match target {
+        Some(target) => check::report(target),
+        None => check::report(&beside(&place, "check")),
+    }
+}
+
+/// Whether there is a format that no toolchain of this machine makes.
+fn something_lacks() -> bool {
+    Format::ALL
+        .into_iter()
+        .any(|format| toolchain::find(format).is_err())
 }
 
 /// Makes the toolchain in `place`; what was done before an interruption is used again.
@@ -70,7 +83,8 @@ fn build(place: &Path, jobs: Option<u32>) -> Result {
     )) {
         return message(format!(
             "the device toolchain can only be made on {HOST}; elsewhere use rustup: \
-             `rustup toolchain install nightly-2026-04-11 -c rust-src,rustc-dev,llvm-tools,llvm-bitcode-linker`"
+             `rustup toolchain install {} -c rust-src,rustc-dev,llvm-tools,llvm-bitcode-linker`",
+            toolchain::NIGHTLY
         ));
     }
     let begin = Instant::now();

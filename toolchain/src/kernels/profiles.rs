@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 /// Refuses to go on beside such a profile.
 ///
 /// # Errors
-/// A configuration that cargo reads for the workspace at `root` has a table `profile`.
-pub fn refuse(root: &Path, cargo_home: Option<PathBuf>) -> Result {
+/// A configuration that cargo reads for the project in `root` has a table `profile`.
+pub(super) fn refuse(root: &Path, cargo_home: Option<PathBuf>) -> Result {
     let folders = root.ancestors().map(|folder| folder.join(".cargo"));
     for folder in folders.chain(cargo_home) {
         for file in ["config.toml", "config"].map(|name| folder.join(name)) {
@@ -33,7 +33,7 @@ fn has_profile(text: &str) -> bool {
 }
 
 /// The folder of the user's own configuration.
-pub fn cargo_home() -> Option<PathBuf> {
+pub(super) fn cargo_home() -> Option<PathBuf> {
     let set = std::env::var_os("CARGO_HOME").filter(|home| !home.is_empty());
     set.map(PathBuf::from)
         .or_else(|| std::env::home_dir().map(|home| home.join(".cargo")))
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn profiles_of_the_machine_are_refused_and_other_settings_are_not() {
-        let home = std::env::temp_dir().join(format!("xtask-profiles-{}", std::process::id()));
+        let home = std::env::temp_dir().join(format!("warpheap-profiles-{}", std::process::id()));
         std::fs::create_dir_all(&home).unwrap();
         let file = home.join("config.toml");
         let answer = |text: &str| {

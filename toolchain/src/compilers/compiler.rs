@@ -6,8 +6,9 @@
 //! a codegen backend and `-Zbuild-std` are for nightlies only.
 
 use super::{HOST, RUST, layout::Sysroot};
+use crate::cargo::cargo;
 use crate::error::{Error, Result, message};
-use crate::{debian, sh, workspace};
+use crate::{debian, sh};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -113,7 +114,7 @@ impl Bootstrap {
     /// When cargo fails.
     pub fn rustc(&self, sysroot: &Sysroot) -> Result<Vec<PathBuf>> {
         let version = self.version()?;
-        let mut cargo = self.cargo();
+        let mut cargo = self.build();
         cargo
             .args(["-p", "rustc-main", "--features", "llvm", "--target", HOST])
             .arg("--message-format=json-render-diagnostics")
@@ -156,13 +157,13 @@ impl Bootstrap {
     /// # Errors
     /// When cargo fails.
     pub fn bitcode_linker(&self, sysroot: &Sysroot) -> Result {
-        sh::run(self.cargo().args(["-p", "llvm-bitcode-linker"]))?;
+        sh::run(self.build().args(["-p", "llvm-bitcode-linker"]))?;
         sysroot.add_bitcode_linker(&self.target.join("release/llvm-bitcode-linker"))
     }
 
     /// `cargo build` in the source tree with the bootstrap compiler.
-    fn cargo(&self) -> Command {
-        let mut cargo = workspace::cargo();
+    fn build(&self) -> Command {
+        let mut cargo = cargo();
         cargo
             .current_dir(self.source())
             .args(["build", "--release", "--target-dir"])

@@ -1,7 +1,9 @@
 //! Whether what is installed makes device code: it has to compile a small kernel for both targets.
 
 use crate::error::{Result, message};
-use crate::{sh, workspace};
+use crate::sh;
+use std::path::Path;
+use std::thread;
 use std::time::Instant;
 use warpheap_build::{DeviceCrate, Format, Toolchain, compile_ptx, compile_spirv, toolchain};
 
@@ -32,18 +34,30 @@ pub fn twice(
 /// A workspace of its own, since it lies within another one.
 const MANIFEST: &str = "[package]\nname = \"toolchain-check\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
 
-/// Says which toolchains there are and compiles the kernel with those that are used.
+/// Says which toolchains there are and compiles the kernel with those that are used, for both
+/// targets at the same time, in the folder `target`.
 ///
 /// # Errors
 /// When no toolchain makes PTX or none makes SPIR-V, or one that should fails to.
-pub fn report() -> Result {
+pub fn report(target: &Path) -> Result {
     let report = toolchain::Search::from_env().report();
     println!("{report}");
-    let krate = kernel_crate()?;
+    let krate = kernel_crate(target)?;
+    let outcomes = thread::scope(|scope| {
+        let krate = &krate;
+        let begin = |format| {
+            let toolchain = report.first(format)?;
+            Some(scope.spawn(move || compile(krate, format, toolchain)))
+        };
+        Format::ALL.map(begin).map(|thread| {
+            let joined = thread?.join();
+            Some(joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
+    });
     let mut gaps = Vec::new();
-    for format in Format::ALL {
-        match report.first(format) {
-            Some(toolchain) => compile(&krate, format, toolchain)?,
+    for (format, outcome) in Format::ALL.into_iter().zip(outcomes) {
+        match outcome {
+            Some(outcome) => outcome?,
             None => gaps.push(format.to_string()),
         }
     }
@@ -69,11 +83,8 @@ fn compile(krate: &DeviceCrate, format: Format, toolchain: &Toolchain) -> Result
     Ok(())
 }
 
-/// The kernel as a crate that is compiled where the workspace's device crates are: `core` serves both.
-fn kernel_crate() -> Result<DeviceCrate> {
-    let target = DeviceCrate::read(&workspace::root().join("kernels"))?
-        .target_dir()
-        .to_path_buf();
+/// The kernel as a crate that is compiled in the folder `target`.
+fn kernel_crate(target: &Path) -> Result<DeviceCrate> {
     let dir = target.join("toolchain-check");
     sh::make_dir(&dir.join("src"))?;
     sh::write(&dir.join("Cargo.toml"), MANIFEST)?;

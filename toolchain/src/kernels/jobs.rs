@@ -1,0 +1,140 @@
+//! Which images are compiled at the same time, and in which folders.
+//!
+//! PTX and SPIR-V are compiled side by side, each in a folder of the builder's, so that what images have in common is compiled once
+//! for each format. A worker whose format is done helps with the other one if several images of it wait; then it compiles what they
+//! have in common once more, in a folder of its own, which costs less than waiting.
+
+use crate::error::Result;
+use std::sync::{Mutex, PoisonError};
+use warpheap_build::{DeviceCrate, Format, Toolchain};
+
+/// A crate as one of its images, a format, and what makes it.
+pub(super) type Job = (DeviceCrate, Format, Toolchain);
+
+/// From how many waiting images on a worker helps with the other format.
+const WORTH_HELPING: usize = 2;
+
+/// What is left to do, by format.
+struct Queue([Vec<Job>; Format::ALL.len()]);
+
+impl Queue {
+    fn new(jobs: Vec<Job>) -> Self {
+        let mut queue = Queue([const { Vec::new() }; Format::ALL.len()]);
+        for job in jobs {
+            if let Some(at) = Format::ALL.iter().position(|format| *format == job.1) {
+                queue.0[at].push(job);
+            }
+        }
+        queue
+    }
+
+    /// The next job for the worker of a format, and whether it is one of its own format.
+    fn next(&mut self, worker: usize) -> Option<(Job, bool)> {
+        if let Some(job) = self.0[worker].pop() {
+            return Some((job, true));
+        }
+        let mut others = self.0.iter_mut();
+        let other = others.find(|jobs| jobs.len() >= WORTH_HELPING)?;
+        other.pop().map(|job| (job, false))
+    }
+}
+
+/// Does every job, one of each format at a time, and gives their complaints.
+///
+/// # Errors
+/// The first error of a worker, which does nothing more then; the others end what is left.
+pub(super) fn side_by_side(
+    jobs: Vec<Job>,
+    work: impl Fn(&DeviceCrate, Format, &Toolchain) -> Result<Option<String>> + Sync,
+) -> Result<Vec<String>> {
+    let queue = Mutex::new(Queue::new(jobs));
+    let next = |worker| {
+        let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.next(worker)
+    };
+    let worker = &|number: usize| -> Result<Vec<String>> {
+        let mut complaints = Vec::new();
+        while let Some(((krate, format, toolchain), own)) = next(number) {
+            // A cargo locks the folder that it works in.
+            let krate = match own {
+                true => krate,
+                false => {
+                    let place = krate.target_dir().join("helper");
+                    krate.with_target_dir(place)
+                }
+            };
+            complaints.extend(work(&krate, format, &toolchain)?);
+        }
+        Ok(complaints)
+    };
+    std::thread::scope(|scope| {
+        let numbers = 0..Format::ALL.len();
+        let workers: Vec<_> = numbers
+            .map(|number| scope.spawn(move || worker(number)))
+            .collect();
+        let mut complaints = Vec::new();
+        for worker in workers {
+            match worker.join() {
+                Ok(outcome) => complaints.extend(outcome?),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        Ok(complaints)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+    use std::sync::Barrier;
+    use warpheap_build::toolchain::Origin;
+
+    fn job(dir: &std::path::Path, format: Format) -> Job {
+        let toolchain = Toolchain {
+            origin: Origin::Environment,
+            sysroot: PathBuf::new(),
+            rustc: PathBuf::new(),
+            cargo: PathBuf::new(),
+            version: String::new(),
+            host: String::new(),
+            spirv_backend: None,
+        };
+        (DeviceCrate::read(dir).unwrap(), format, toolchain)
+    }
+
+    fn project() -> tempfile::TempDir {
+        let temp = tempfile::tempdir().unwrap();
+        let text =
+            "[package]\nname = \"k\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
+        std::fs::write(temp.path().join("Cargo.toml"), text).unwrap();
+        temp
+    }
+
+    #[test]
+    fn both_formats_are_compiled_at_the_same_time() {
+        let project = project();
+        let jobs = Format::ALL.map(|format| job(project.path(), format));
+        // Whoever comes first waits for the other: one after the other, this would not end.
+        let together = Barrier::new(2);
+        let complaints = side_by_side(jobs.to_vec(), |_, format, _| {
+            together.wait();
+            Ok(Some(format.to_string()))
+        });
+        let mut complaints = complaints.unwrap();
+        complaints.sort();
+        assert_eq!(complaints, ["PTX", "SPIR-V"]);
+    }
+
+    #[test]
+    fn a_worker_helps_in_a_folder_of_its_own_and_only_where_several_wait() {
+        let project = project();
+        let spirv = |count| vec![job(project.path(), Format::Spirv); count];
+        let mut queue = Queue::new(spirv(3));
+        assert!(queue.next(0).is_some_and(|(_, own)| !own));
+        assert!(queue.next(1).is_some_and(|(_, own)| own));
+        assert!(queue.next(0).is_none(), "one is left");
+        assert!(queue.next(1).is_some_and(|(_, own)| own));
+        assert!(queue.next(1).is_none());
+    }
+}
