@@ -1,5 +1,6 @@
 //! Which source files make up a device crate: its own and those of the local crates it compiles with.
 
+mod folders;
 mod images;
 mod manifest;
 

@@ -10,6 +10,7 @@ use cargo_platform::{Cfg, Platform};
 use toml_span::Value;
 
 use super::LocalCrate;
+use super::folders;
 use super::images::ALLOCATORS;
 use crate::error::BuildError;
 
@@ -81,12 +82,13 @@ pub(super) fn collect(
     let path = dir.join("Cargo.toml");
     let (name, local, dependencies) = with_toml(&path, |manifest| {
         let name = name_of(manifest, &path)?;
-        let local = LocalCrate {
+        let mut local = LocalCrate {
             dir: dir.to_path_buf(),
             source_dirs: source_dirs(manifest, dir),
             host_only: host_only(manifest, dir)?,
             only_in: only_in(manifest, dir)?,
         };
+        folders::declare(manifest, &mut local)?;
         Ok((name, local, local_dependencies(manifest, dir)?))
     })?;
     if let Some(known) = members.get(&name) {
