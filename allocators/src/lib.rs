@@ -2,7 +2,7 @@
 //! line read.
 //!
 //! The rows stand in `rows.rs`. Who needs the types goes through them by the macros [`rows!`] and [`for_each_allocator!`]; who needs
-//! names and numbers reads the table, [`ALL`]. A device compiles the macros alone.
+//! names and numbers reads the table, [`ROWS`]. A device compiles the macros alone.
 #![no_std]
 
 mod rows;
@@ -10,14 +10,14 @@ mod rows;
 mod table;
 
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
-pub use table::{ADAPTORS, ALL, Allocator, LISTED, Largest, kind_of, named};
+pub use table::{ADAPTORS, ALL, Allocator, Largest, ROWS, kind_of, named};
 
 /// Calls the macro `then` with the names of the allocators of `#[kernel(allocators = all)]`, separated by commas: for
 /// host code that does something for each of them.
 #[macro_export]
 macro_rules! for_each_allocator {
     ($then:ident) => {
-        $crate::rows! { [$crate::__names] $then listed }
+        $crate::rows! { [$crate::__names] $then in_all }
     };
 }
 
@@ -39,12 +39,12 @@ macro_rules! __names {
     ($which:ident $then:ident [$($kept:ident)*]) => {
         $then! { $($kept),* }
     };
-    (listed $then:ident [$($kept:ident)*]
-        $name:ident { kind: $kind:literal, listed: true, $($fields:tt)* } $($rest:tt)*) => {
-        $crate::__names! { listed $then [$($kept)* $name] $($rest)* }
+    (in_all $then:ident [$($kept:ident)*]
+        $name:ident { kind: $kind:literal, in_all: true, $($fields:tt)* } $($rest:tt)*) => {
+        $crate::__names! { in_all $then [$($kept)* $name] $($rest)* }
     };
     (without_frees $then:ident [$($kept:ident)*]
-        $name:ident { kind: $kind:literal, listed: true, frees: false, $($fields:tt)* } $($rest:tt)*) => {
+        $name:ident { kind: $kind:literal, in_all: true, frees: false, $($fields:tt)* } $($rest:tt)*) => {
         $crate::__names! { without_frees $then [$($kept)* $name] $($rest)* }
     };
     ($which:ident $then:ident [$($kept:ident)*] $name:ident { $($fields:tt)* } $($rest:tt)*) => {

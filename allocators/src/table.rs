@@ -10,7 +10,7 @@ pub struct Allocator {
     /// The number that marks its heaps, below [`ADAPTORS`].
     pub kind: u32,
     /// Whether `#[kernel(allocators = all)]` has it. Others are named by who wants them.
-    pub listed: bool,
+    pub in_all: bool,
     /// Whether memory comes back before the heap is reset.
     pub frees: bool,
     /// What bounds a block.
@@ -31,14 +31,14 @@ pub const ADAPTORS: u32 = 0x100;
 
 macro_rules! table {
     ([] $($folder:ident { $($name:ident {
-        kind: $kind:literal, listed: $listed:literal, frees: $frees:literal, largest: $largest:ident
+        kind: $kind:literal, in_all: $in_all:literal, frees: $frees:literal, largest: $largest:ident
     })* })*) => {
         /// All rows, in their order.
-        pub const ALL: &[Allocator] = &[$($(Allocator {
+        pub const ROWS: &[Allocator] = &[$($(Allocator {
             name: stringify!($name),
             folder: stringify!($folder),
             kind: $kind,
-            listed: $listed,
+            in_all: $in_all,
             frees: $frees,
             largest: Largest::$largest,
         },)*)*];
@@ -48,8 +48,8 @@ crate::rows! { [table] }
 
 macro_rules! names {
     ($($name:ident),*) => {
-        /// The names of those that are listed: of `#[kernel(allocators = all)]`, in its order.
-        pub const LISTED: [&str; [$(stringify!($name)),*].len()] = [$(stringify!($name)),*];
+        /// The names of the allocators of `#[kernel(allocators = all)]`, in its order.
+        pub const ALL: [&str; [$(stringify!($name)),*].len()] = [$(stringify!($name)),*];
     };
 }
 crate::for_each_allocator! { names }
@@ -57,19 +57,19 @@ crate::for_each_allocator! { names }
 // A heap knows its allocator by the kind, an image by the name.
 const _: () = {
     let mut at = 0;
-    while at < ALL.len() {
+    while at < ROWS.len() {
         assert!(
-            0 < ALL[at].kind && ALL[at].kind < ADAPTORS,
+            0 < ROWS[at].kind && ROWS[at].kind < ADAPTORS,
             "a kind is a number from 1 to 255"
         );
         let mut other = 0;
         while other < at {
             assert!(
-                ALL[at].kind != ALL[other].kind,
+                ROWS[at].kind != ROWS[other].kind,
                 "two allocators have the same kind"
             );
             assert!(
-                !same(ALL[at].name, ALL[other].name),
+                !same(ROWS[at].name, ROWS[other].name),
                 "two allocators have the same name"
             );
             other += 1;
@@ -81,9 +81,9 @@ const _: () = {
 /// The row with this name.
 pub const fn named(name: &str) -> Option<&'static Allocator> {
     let mut at = 0;
-    while at < ALL.len() {
-        if same(ALL[at].name, name) {
-            return Some(&ALL[at]);
+    while at < ROWS.len() {
+        if same(ROWS[at].name, name) {
+            return Some(&ROWS[at]);
         }
         at += 1;
     }
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn rows_are_found_by_name() {
-        for row in ALL {
+        for row in ROWS {
             assert_eq!(named(row.name), Some(row));
             assert_eq!(kind_of(row.name), row.kind);
         }
@@ -130,12 +130,12 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_of_the_listed_rows() {
+    fn names_are_those_of_the_rows_in_all() {
         assert!(
-            ALL.iter()
-                .filter(|row| row.listed)
+            ROWS.iter()
+                .filter(|row| row.in_all)
                 .map(|row| row.name)
-                .eq(LISTED)
+                .eq(ALL)
         );
     }
 
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn rows_are_picked_by_what_they_say() {
-        let never = ALL.iter().filter(|row| row.listed && !row.frees);
+        let never = ROWS.iter().filter(|row| row.in_all && !row.frees);
         assert!(
             never
                 .map(|row| row.name)

@@ -27,12 +27,12 @@ const NEEDED: [&str; 16] = [
     "tests",
 ];
 
-/// The rows that stay listed beside the new one: each takes the compiler as long as the new one does.
+/// The allocators that stay in `all` beside the new one: each takes the compiler as long as the new one does.
 const KEPT: [&str; 2] = ["Bump", "WarpHeap"];
 
 const ROW: &str = include_str!("row.txt");
 
-/// The rows as a contributor changes them, with fewer that are listed.
+/// The rows as a contributor changes them, with fewer that are in `all`.
 fn rows(text: &str) -> String {
     let kept = |line: &str| {
         let name = line.trim_start().split(' ').next();
@@ -40,7 +40,7 @@ fn rows(text: &str) -> String {
     };
     let line = |line: &str| match kept(line) {
         true => format!("{line}\n"),
-        false => line.replace("listed: true", "listed: false") + "\n",
+        false => line.replace("in_all: true", "in_all: false") + "\n",
     };
     let text: String = text.lines().map(line).collect();
     let end = text

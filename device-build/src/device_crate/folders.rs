@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use toml_span::Value;
-use warpheap_allocators::ALL;
+use warpheap_allocators::ROWS;
 
 use super::LocalCrate;
 use crate::error::BuildError;
@@ -25,9 +25,9 @@ pub(super) fn declare(manifest: &Value<'_>, local: &mut LocalCrate) -> Result<()
             .ok_or_else(|| malformed("is the path of a folder".to_owned()))?,
     };
     let mut folders: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for row in ALL {
+    for row in ROWS {
         let names = folders.entry(row.folder).or_default();
-        names.extend(row.listed.then(|| row.name.to_owned()));
+        names.extend(row.in_all.then(|| row.name.to_owned()));
     }
     let (mut host_only, mut only_in) = (Vec::new(), Vec::new());
     for (folder, names) in folders {

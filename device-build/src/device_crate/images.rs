@@ -10,7 +10,7 @@ use crate::error::BuildError;
 
 /// The allocators of the library, each with an image of its own in a crate whose images are divided.
 /// The list of `#[kernel(allocators = all)]`.
-pub const ALLOCATORS: [&str; warpheap_allocators::LISTED.len()] = warpheap_allocators::LISTED;
+pub const ALLOCATORS: [&str; warpheap_allocators::ALL.len()] = warpheap_allocators::ALL;
 
 /// What the `Cargo.toml` of a device crate says of its images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What a crate declares about its images: one for each allocator, sources of some of them, `alloc`.
 
 use super::*;
-use warpheap_allocators::ALL;
+use warpheap_allocators::ROWS;
 
 /// Declares something in the manifest of a crate of the workspace.
 fn declare(root: &Path, krate: &str, text: &str) {
@@ -166,7 +166,7 @@ fn an_allocators_folder_makes_its_images_stale_and_its_host_half_none() {
     let krate = || DeviceCrate::read(&root.join("dev"));
     let error = krate().expect_err("no folders").to_string();
     assert!(error.contains("src/alloc/bump"), "{error}");
-    for row in ALL {
+    for row in ROWS {
         put(alloc.join(row.folder).join("mod.rs"), "// one\n");
         put(alloc.join(row.folder).join("host.rs"), "// one\n");
     }

@@ -6,7 +6,7 @@ use super::parameter::{Kind, Parameter};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Error, GenericParam, Ident, ItemFn, Result, ReturnType, Type};
-use warpheap_allocators::LISTED;
+use warpheap_allocators::ALL;
 
 /// One entry point of a kernel.
 pub struct Entry {
@@ -221,7 +221,7 @@ fn allocators_of(
 /// The allocators of a list.
 fn choices(allocators: &Allocators, listed: bool, rt: &TokenStream) -> Vec<Choice> {
     match allocators {
-        Allocators::All { adaptor } => LISTED
+        Allocators::All { adaptor } => ALL
             .iter()
             .map(|&name| {
                 let ident = format_ident!("{name}");
@@ -255,7 +255,7 @@ fn choices(allocators: &Allocators, listed: bool, rt: &TokenStream) -> Vec<Choic
 fn library_name(ty: &Type) -> Option<&'static str> {
     let name = spelled(ty);
     let last = name.rsplit('_').next().unwrap_or(&name);
-    LISTED.into_iter().find(|known| *known == last)
+    ALL.into_iter().find(|known| *known == last)
 }
 
 /// A type as part of a name: its words, joined by underscores.

@@ -13,7 +13,7 @@ pub use log::{DeviceLog, LogLine, LogLines};
 pub use settings::*;
 
 pub mod settings {
-    //! What the folders of the listed allocators give to the host: most of all their settings.
+    //! What the folders of the allocators give to the host: most of all their settings.
 
     macro_rules! settings {
         ([] $($folder:ident { $($rows:tt)* })*) => {$(
