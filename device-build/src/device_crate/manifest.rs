@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use cargo_platform::{Cfg, Platform};
 use toml_span::Value;
+use warpheap_allocators::named;
 
 use super::LocalCrate;
 use super::folders;
@@ -173,7 +174,7 @@ fn only_in(manifest: &Value<'_>, dir: &Path) -> Result<Vec<(PathBuf, Vec<String>
         let mut allocators = Vec::new();
         for name in names.as_array().into_iter().flatten() {
             match name.as_str() {
-                Some(name) if ALLOCATORS.contains(&name) => allocators.push(name.to_owned()),
+                Some(name) if named(name).is_some() => allocators.push(name.to_owned()),
                 _ => {
                     return Err(malformed(format!(
                         "gives `{}` something that is no allocator of the library; there are {}",
