@@ -1,13 +1,16 @@
 //! Which source files make up a device crate: its own and those of the local crates it compiles with.
 
+mod folders;
 mod images;
+mod local;
 mod manifest;
 mod text;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-pub(crate) use manifest::{LocalCrate, package_name};
+pub(crate) use local::LocalCrate;
+pub(crate) use manifest::package_name;
 pub(crate) use text::with_toml;
 
 use crate::error::BuildError;

@@ -48,6 +48,8 @@ pub mod thread;
 pub use allocator_api2;
 pub use arch::AtomicWord;
 pub use heap::Heap;
+pub use warpheap_allocators as allocators;
+pub use warpheap_allocators::{for_each_allocator, for_each_allocator_without_frees};
 pub use warpheap_api as api;
 #[doc(hidden)]
 pub use warpheap_macros::{__global_allocators, __listed, __text};

@@ -3,8 +3,8 @@
 //! Every test is a function generic over the allocator that takes a [`Site`], an opened device with
 //! the suite's kernels. [`conformance!`] makes `#[test]`s of all of them for every allocator of the
 //! library's list. The files in `tests/` say where: the emulator at several warp widths and under
-//! explored schedules, Vulkan, CUDA. A new allocator gets all of this with its line in the
-//! library's list; a new test needs its line in [`all_tests!`].
+//! explored schedules, Vulkan, CUDA. A new allocator gets all of this with its row in
+//! `warpheap-allocators`; a new test needs its line in [`all_tests!`].
 //!
 //! | module | what |
 //! |---|---|

@@ -39,15 +39,3 @@ macro_rules! list {
 }
 
 warpheap::rt::for_each_allocator!(list);
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_builder_makes_an_image_for_each() {
-        let all: Vec<&str> = super::all()
-            .iter()
-            .map(|allocator| allocator.name)
-            .collect();
-        assert_eq!(warpheap_build::ALLOCATORS[..], all[..]);
-    }
-}

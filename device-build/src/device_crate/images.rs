@@ -10,26 +10,7 @@ use crate::error::BuildError;
 
 /// The allocators of the library, each with an image of its own in a crate whose images are divided.
 /// The list of `#[kernel(allocators = all)]`.
-pub const ALLOCATORS: [&str; 18] = [
-    "Bump",
-    "ScatterAlloc",
-    "WarpHeap",
-    "OuroborosPS",
-    "OuroborosPVA",
-    "OuroborosPVL",
-    "OuroborosCS",
-    "OuroborosCVA",
-    "OuroborosCVL",
-    "Gallatin",
-    "RandomWalk",
-    "RandomWalkBitmap",
-    "CollaborativeWalk",
-    "ClusteredWalk",
-    "RandomWalkMalloc",
-    "SizeList",
-    "MpList",
-    "DirectOutput",
-];
+pub const ALLOCATORS: [&str; warpheap_allocators::ALL.len()] = warpheap_allocators::ALL;
 
 /// What the `Cargo.toml` of a device crate says of its images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

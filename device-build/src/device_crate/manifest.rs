@@ -7,24 +7,13 @@ use std::str::FromStr;
 
 use cargo_platform::{Cfg, Platform};
 use toml_span::Value;
+use warpheap_allocators::named;
 
+use super::folders;
 use super::images::ALLOCATORS;
+use super::local::LocalCrate;
 use super::text::with_toml;
 use crate::error::BuildError;
-
-/// One crate that lies beside the device crate rather than in a registry.
-#[derive(Clone, Debug)]
-pub(crate) struct LocalCrate {
-    /// Its folder.
-    pub dir: PathBuf,
-    /// Folders that hold its library's sources.
-    pub source_dirs: Vec<PathBuf>,
-    /// Files and folders among them that its `Cargo.toml` declares to hold nothing for a device.
-    pub host_only: Vec<PathBuf>,
-    /// Files and folders among them that its `Cargo.toml` declares to be used by some allocators' kernels
-    /// alone, with the names of these.
-    pub only_in: Vec<(PathBuf, Vec<String>)>,
-}
 
 /// Makes a path absolute and resolves links, so that one crate reached over two ways is one crate.
 pub(super) fn absolute(path: &Path) -> Result<PathBuf, BuildError> {
@@ -79,12 +68,13 @@ pub(super) fn collect(
     let path = dir.join("Cargo.toml");
     let (name, local, dependencies) = with_toml(&path, |manifest| {
         let name = name_of(manifest, &path)?;
-        let local = LocalCrate {
+        let mut local = LocalCrate {
             dir: dir.to_path_buf(),
             source_dirs: source_dirs(manifest, dir),
             host_only: host_only(manifest, dir)?,
             only_in: only_in(manifest, dir)?,
         };
+        folders::declare(manifest, &mut local)?;
         Ok((name, local, local_dependencies(manifest, dir)?))
     })?;
     if let Some(known) = members.get(&name) {
@@ -169,7 +159,7 @@ fn only_in(manifest: &Value<'_>, dir: &Path) -> Result<Vec<(PathBuf, Vec<String>
         let mut allocators = Vec::new();
         for name in names.as_array().into_iter().flatten() {
             match name.as_str() {
-                Some(name) if ALLOCATORS.contains(&name) => allocators.push(name.to_owned()),
+                Some(name) if named(name).is_some() => allocators.push(name.to_owned()),
                 _ => {
                     return Err(malformed(format!(
                         "gives `{}` something that is no allocator of the library; there are {}",

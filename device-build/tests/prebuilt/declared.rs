@@ -1,6 +1,7 @@
 //! What a crate declares about its images: one for each allocator, sources of some of them, `alloc`.
 
 use super::*;
+use warpheap_allocators::ROWS;
 
 /// Declares something in the manifest of a crate of the workspace.
 fn declare(root: &Path, krate: &str, text: &str) {
@@ -153,4 +154,37 @@ fn a_crate_with_alloc_has_ptx_alone() {
     for part in ["`dev`", "alloc = true", "SPIR-V", "`vulkan`"] {
         assert!(error.contains(part), "`{part}` is not in: {error}");
     }
+}
+
+#[test]
+fn an_allocators_folder_makes_its_images_stale_and_its_host_half_none() {
+    let temp = workspace();
+    let root = temp.path();
+    declare(root, "dev", "images = \"by-allocator\"");
+    declare(root, "shared", "allocators = \"src/alloc\"");
+    let alloc = root.join("shared/src/alloc");
+    let krate = || DeviceCrate::read(&root.join("dev"));
+    let error = krate().expect_err("no folders").to_string();
+    assert!(error.contains("src/alloc/bump"), "{error}");
+    for row in ROWS {
+        put(alloc.join(row.folder).join("mod.rs"), "// one\n");
+        put(alloc.join(row.folder).join("host.rs"), "// one\n");
+    }
+    let hashes = || -> Vec<(String, String)> {
+        let images = krate().expect("crate").images().into_iter();
+        images
+            .map(|image| (image.image_name(), image.source_hash().expect("hash")))
+            .collect()
+    };
+    let before = hashes();
+    put(alloc.join("lists/host.rs"), "// two\n");
+    assert_eq!(before, hashes());
+    put(alloc.join("lists/mod.rs"), "// two\n");
+    let after = hashes();
+    let changed = before
+        .iter()
+        .zip(&after)
+        .filter(|(before, after)| before != after);
+    let changed: Vec<&str> = changed.map(|((name, _), _)| name.as_str()).collect();
+    assert_eq!(changed, ["dev", "dev.SizeList", "dev.MpList"]);
 }

@@ -19,28 +19,6 @@ use syn::{ItemFn, Result};
 /// the same.
 const LAYOUT_VERSION: u32 = 1;
 
-/// The allocators of `allocators = all`, by their names in the runtime's module `alloc`.
-pub const ALL_ALLOCATORS: &[&str] = &[
-    "Bump",
-    "ScatterAlloc",
-    "WarpHeap",
-    "OuroborosPS",
-    "OuroborosPVA",
-    "OuroborosPVL",
-    "OuroborosCS",
-    "OuroborosCVA",
-    "OuroborosCVL",
-    "Gallatin",
-    "RandomWalk",
-    "RandomWalkBitmap",
-    "CollaborativeWalk",
-    "ClusteredWalk",
-    "RandomWalkMalloc",
-    "SizeList",
-    "MpList",
-    "DirectOutput",
-];
-
 pub fn expand(options: Options, function: ItemFn) -> Result<TokenStream> {
     let kernel = parse::Kernel::new(options, function)?;
     let rt = paths::runtime();

@@ -1,11 +1,12 @@
 //! Which functions can be kernels, and their entry points.
 
+use super::LAYOUT_VERSION;
 use super::options::{Allocators, Choice, Options, Registers};
 use super::parameter::{Kind, Parameter};
-use super::{ALL_ALLOCATORS, LAYOUT_VERSION};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Error, GenericParam, Ident, ItemFn, Result, ReturnType, Type};
+use warpheap_allocators::ALL;
 
 /// One entry point of a kernel.
 pub struct Entry {
@@ -220,7 +221,7 @@ fn allocators_of(
 /// The allocators of a list.
 fn choices(allocators: &Allocators, listed: bool, rt: &TokenStream) -> Vec<Choice> {
     match allocators {
-        Allocators::All { adaptor } => ALL_ALLOCATORS
+        Allocators::All { adaptor } => ALL
             .iter()
             .map(|&name| {
                 let ident = format_ident!("{name}");
@@ -254,7 +255,7 @@ fn choices(allocators: &Allocators, listed: bool, rt: &TokenStream) -> Vec<Choic
 fn library_name(ty: &Type) -> Option<&'static str> {
     let name = spelled(ty);
     let last = name.rsplit('_').next().unwrap_or(&name);
-    ALL_ALLOCATORS.iter().find(|known| **known == last).copied()
+    ALL.into_iter().find(|known| *known == last)
 }
 
 /// A type as part of a name: its words, joined by underscores.

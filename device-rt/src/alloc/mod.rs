@@ -1,52 +1,28 @@
-//! The allocators: one file (or folder) each, on the layers `sync` and `bits`.
+//! The allocators: a folder each, on the layers `sync` and `bits`, with the host's half in its `host`.
 //!
-//! A new allocator is one file here, its host side in `crate::host`, and one line in the list of
-//! `#[kernel(allocators = all)]`.
+//! The folders and the names that they give are rows of `warpheap-allocators`. A new allocator is a folder here and a row there:
+//! `docs/new-allocator.md` walks through one.
 
-pub(crate) mod bump;
-pub(crate) mod cuda_malloc;
-pub(crate) mod direct;
 pub(crate) mod fdg;
 mod frontier;
-pub(crate) mod gallatin;
-pub(crate) mod lists;
-pub(crate) mod ouroboros;
-pub(crate) mod random_walk;
-pub(crate) mod scatter;
-pub(crate) mod warp_heap;
 
-pub use bump::Bump;
-pub use cuda_malloc::CudaMalloc;
-pub use direct::DirectOutput;
+/// A module for each folder, and the allocators in it.
+macro_rules! folders {
+    ([] $($folder:ident { $($name:ident { $($fields:tt)* })* })*) => {$(
+        pub(crate) mod $folder;
+        pub use $folder::{$($name),*};
+    )*};
+}
+warpheap_allocators::rows! { [folders] }
+
 pub use fdg::FdgMalloc;
-pub use gallatin::Gallatin;
-pub use lists::{MpList, SegmentLists, SizeList};
-pub use ouroboros::{
-    Ouroboros, OuroborosCS, OuroborosCVA, OuroborosCVL, OuroborosMixed, OuroborosPS, OuroborosPVA,
-    OuroborosPVL,
-};
-pub use random_walk::{
-    ClusteredWalk, CollaborativeWalk, PageWalk, RandomWalk, RandomWalkBitmap, RandomWalkMalloc,
-};
-pub use scatter::ScatterAlloc;
-pub use warp_heap::WarpHeap;
+pub use lists::SegmentLists;
+pub use ouroboros::Ouroboros;
+pub use random_walk::PageWalk;
 
 use crate::arch::Group;
 use crate::sync::Team;
 use warpheap_api::{AllocError, HeapMemory, header};
-
-/// Calls the macro `then` with the names of the library's allocators, separated by commas: the list of
-/// `#[kernel(allocators = all)]`, for host code that does something for each of them.
-#[macro_export]
-macro_rules! for_each_allocator {
-    ($then:ident) => {
-        $then! {
-            Bump, ScatterAlloc, WarpHeap, OuroborosPS, OuroborosPVA, OuroborosPVL, OuroborosCS,
-            OuroborosCVA, OuroborosCVL, Gallatin, RandomWalk, RandomWalkBitmap, CollaborativeWalk,
-            ClusteredWalk, RandomWalkMalloc, SizeList, MpList, DirectOutput
-        }
-    };
-}
 
 /// Counts a failed request in the heap header and passes the cause on. Lanes that fail here together add once for
 /// each cause: where a launch runs out of memory, all its lanes meet on these words.

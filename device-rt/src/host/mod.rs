@@ -1,31 +1,26 @@
-//! The host's side of the allocators: how a heap is laid out, and what its metadata say.
+//! The host's side: how heaps are laid out, and what their metadata say. The half of an allocator lies in its folder, in
+//! `host`; here are those of adaptors and containers, and what is common.
 
-mod bump;
 pub mod container;
 mod counted;
-mod cuda_malloc;
-mod direct;
 mod failing;
-mod fdg;
-mod gallatin;
-mod lists;
 mod log;
-mod ouroboros;
-mod random_walk;
-mod random_walk_malloc;
-mod scatter;
-mod walk_steps;
-mod warp_heap;
+mod rows;
 
-pub use direct::DirectOutputConfig;
+pub use crate::alloc::fdg::host::*;
 pub use failing::FAILING_KIND;
-pub use fdg::{ArenaCounts, FdgConfig};
-pub use gallatin::GallatinConfig;
-pub use lists::ListsConfig;
 pub use log::{DeviceLog, LogLine, LogLines};
-pub use ouroboros::OuroborosConfig;
-pub use random_walk::RandomWalkConfig;
-pub use random_walk_malloc::RandomWalkMallocConfig;
-pub use scatter::ScatterConfig;
-pub use walk_steps::{CountsSteps, WalkSteps};
-pub use warp_heap::WarpHeapConfig;
+pub use settings::*;
+
+pub mod settings {
+    //! What the folders of the allocators give to the host: most of all their settings.
+
+    macro_rules! settings {
+        ([] $($folder:ident { $($rows:tt)* })*) => {$(
+            // Some have none.
+            #[allow(unused_imports)]
+            pub use crate::alloc::$folder::host::*;
+        )*};
+    }
+    warpheap_allocators::rows! { [settings] }
+}

@@ -8,8 +8,5 @@ mod usage;
 pub use layout::{Layout, LayoutError, Range};
 pub use usage::UsageError;
 pub use warpheap_api::host::{HostAlloc, PlanError, Usage};
-/// The settings of allocators: their `Config`.
-pub use warpheap_rt::host::{
-    DirectOutputConfig, GallatinConfig, ListsConfig, OuroborosConfig, RandomWalkConfig,
-    RandomWalkMallocConfig, ScatterConfig, WarpHeapConfig,
-};
+/// The settings of allocators, their `Config`, and what else their folders give to the host.
+pub use warpheap_rt::host::settings::*;

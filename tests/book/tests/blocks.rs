@@ -13,7 +13,14 @@ struct Block {
 const BLOCKS: &[Block] = &include!(concat!(env!("OUT_DIR"), "/blocks/list.rs"));
 
 /// Blocks of programs that `src` cannot hold, and the sources in which they stand as they are.
-const SHOWN: [(&str, &str); 4] = [
+const SHOWN: [(&str, &str); 11] = [
+    ("new-allocator.the-row-1", "allocators/tests/new_allocator/row.txt"),
+    ("new-allocator.what-a-lane-knows-1", "allocators/tests/new_allocator/fixed_slots/mod.rs"),
+    ("new-allocator.finding-a-slot-1", "allocators/tests/new_allocator/fixed_slots/mod.rs"),
+    ("new-allocator.the-contract-1", "allocators/tests/new_allocator/fixed_slots/mod.rs"),
+    ("new-allocator.the-contract-2", "allocators/tests/new_allocator/fixed_slots/mod.rs"),
+    ("new-allocator.the-hosts-half-1", "allocators/tests/new_allocator/fixed_slots/host.rs"),
+    ("new-allocator.the-hosts-half-2", "allocators/tests/new_allocator/fixed_slots/host.rs"),
     ("raw.a-kernel-1", "examples/raw/kernels/src/blocks.rs"),
     ("raw.vec-and-box-1", "examples/raw/kernels/src/lib.rs"),
     (

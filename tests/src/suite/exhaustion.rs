@@ -6,6 +6,7 @@ use crate::heap::{Failures, malloc};
 use crate::{Site, TestHeap};
 use warpheap_api::AllocError;
 use warpheap_api::host::HostAlloc;
+use warpheap_rt::allocators::{Largest, named};
 use warpheap_test_kernels::program::{OK, Outcome};
 
 /// A size of which a tight heap holds about a thousand blocks, and a number of them that it does not
@@ -100,7 +101,11 @@ pub fn largest_block<A: Subject>(site: &Site) {
             not = size;
         }
     }
-    let floor = A::CAPS.max_size.min(usable(&heap.pool) / 64);
+    let part = match named(A::NAME).map(|row| row.largest) {
+        Some(Largest::Pool) => 2,
+        _ => 64,
+    };
+    let floor = A::CAPS.max_size.min(usable(&heap.pool) / part);
     assert!(fits >= floor, "{}: no more than {fits} bytes", A::NAME);
     let expected = if not > A::CAPS.max_size {
         AllocError::Unsupported

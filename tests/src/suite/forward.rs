@@ -12,7 +12,8 @@ macro_rules! forward_tests {
     () => {
         mod forward_only {
             use super::site;
-            $crate::forward_tests! { Bump, DirectOutput }
+            use $crate::forward_tests;
+            ::warpheap_rt::for_each_allocator_without_frees! { forward_tests }
         }
     };
     ($($allocator:ident),*) => {$(

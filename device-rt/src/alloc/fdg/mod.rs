@@ -138,3 +138,6 @@ unsafe impl<B: DeviceAlloc<Memory = Words>> WarpArena for FdgMalloc<B> {
         self.resume(handle)
     }
 }
+
+#[cfg(feature = "std")]
+pub(crate) mod host;

@@ -174,3 +174,6 @@ unsafe impl DeviceAlloc for Gallatin {
         layout::with_granules(layout, select(request.kind == Kind::NONE, 0, granules))
     }
 }
+
+#[cfg(feature = "std")]
+pub(crate) mod host;

@@ -233,3 +233,6 @@ unsafe impl<const PER_PROCESSOR: bool> DeviceAlloc for SegmentLists<PER_PROCESSO
 const fn bin_of(size: u32) -> u32 {
     least(size.ilog2(), geometry::BINS - 1)
 }
+
+#[cfg(feature = "std")]
+pub(crate) mod host;

@@ -294,3 +294,6 @@ unsafe impl<S: Strategy, Q: Queue> DeviceAlloc for Ouroboros<S, Q> {
         layout::with_granules(layout, select(fits, page, 0))
     }
 }
+
+#[cfg(feature = "std")]
+pub(crate) mod host;

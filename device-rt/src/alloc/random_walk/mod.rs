@@ -208,3 +208,6 @@ unsafe impl<const KIND: u32> DeviceAlloc for PageWalk<KIND> {
         layout::with_granules(layout, self.geometry.page_granules())
     }
 }
+
+#[cfg(feature = "std")]
+pub(crate) mod host;

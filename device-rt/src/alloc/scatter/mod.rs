@@ -240,3 +240,6 @@ unsafe impl DeviceAlloc for ScatterAlloc {
         layout::with_granules(layout, select(possible, select(small, chunk, pages), 0))
     }
 }
+
+#[cfg(feature = "std")]
+pub(crate) mod host;

@@ -227,3 +227,6 @@ unsafe impl DeviceAlloc for WarpHeap {
         layout::with_granules(layout, select(ask.possible, granules, 0))
     }
 }
+
+#[cfg(feature = "std")]
+pub(crate) mod host;

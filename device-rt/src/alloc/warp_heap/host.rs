@@ -7,6 +7,7 @@ use crate::alloc::warp_heap::{
     Tables, UNITS, WINDOWS_WORD, count_of, entry_words, is_idle, tag_for, tag_of,
 };
 use std::vec;
+use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{
     BlockSize, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
@@ -50,7 +51,7 @@ fn first_chunk(chunks: u32, shift: u32) -> u64 {
 }
 
 impl HostAlloc for WarpHeap {
-    const KIND: u32 = 3;
+    const KIND: u32 = kind_of(Self::NAME);
     type Config = WarpHeapConfig;
 
     fn plan(bytes: u64, config: &WarpHeapConfig) -> Result<HeapPlan, PlanError> {

@@ -93,3 +93,6 @@ unsafe impl DeviceAlloc for Bump {
     #[inline(always)]
     unsafe fn free(self, _ptr: DevicePtr<u8>, _layout: Layout) {}
 }
+
+#[cfg(feature = "std")]
+pub(crate) mod host;

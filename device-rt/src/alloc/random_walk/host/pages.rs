@@ -2,7 +2,7 @@
 //! [`CollaborativeWalk`](crate::alloc::CollaborativeWalk) and [`ClusteredWalk`](crate::alloc::ClusteredWalk)
 //! on the host.
 
-use super::walk_steps::CountsSteps;
+use super::steps::CountsSteps;
 use crate::alloc::random_walk::{
     CLUSTERED, FIRST_WORD, MOST_PAGE_BYTES, PARAM_COUNTS, PARAM_DATA, PARAM_HINTS, PARAM_MAP,
     PARAM_PAGES, PARAM_SHIFT, PARAM_SLOTS, PARAM_WALK, PageWalk, SINGLE, STEPS_WORD, Tables,
@@ -10,6 +10,7 @@ use crate::alloc::random_walk::{
 };
 use std::vec;
 use std::vec::Vec;
+use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{
     DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Usage,
@@ -41,9 +42,6 @@ impl Default for RandomWalkConfig {
 
 /// Most pages of a heap: what is behind them in the tables' arithmetic stays within a word.
 const MOST_PAGES: u64 = 1 << 30;
-
-/// First value of [`HostAlloc::KIND`].
-const FIRST_KIND: u32 = 30;
 
 impl<const KIND: u32> PageWalk<KIND> {
     /// Slots of hints in a pool with room for so many pages: one for every two, about.
@@ -113,7 +111,7 @@ impl<const KIND: u32> PageWalk<KIND> {
 impl<const KIND: u32> CountsSteps for PageWalk<KIND> {}
 
 impl<const KIND: u32> HostAlloc for PageWalk<KIND> {
-    const KIND: u32 = FIRST_KIND + KIND;
+    const KIND: u32 = kind_of(Self::NAME);
     const LEAST_BLOCK: u64 = MOST_PAGE_BYTES as u64;
     type Config = RandomWalkConfig;
 

@@ -119,3 +119,6 @@ unsafe impl DeviceAlloc for DirectOutput {
         layout::with_granules(layout, granules.wrapping_add(place) & !place)
     }
 }
+
+#[cfg(feature = "std")]
+pub(crate) mod host;

@@ -8,6 +8,7 @@ use crate::alloc::gallatin::Geometry;
 use crate::bits::VebTree;
 use std::vec;
 use std::vec::Vec;
+use warpheap_allocators::kind_of;
 use warpheap_api::host::{DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
 use warpheap_api::{DeviceAlloc, HeapParams, header};
 
@@ -31,7 +32,7 @@ fn full(tree: VebTree, fills: &mut Vec<Fill>) {
 }
 
 impl HostAlloc for Gallatin {
-    const KIND: u32 = 20;
+    const KIND: u32 = kind_of(Self::NAME);
     type Config = GallatinConfig;
 
     fn plan(bytes: u64, config: &GallatinConfig) -> Result<HeapPlan, PlanError> {

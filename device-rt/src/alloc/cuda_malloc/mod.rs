@@ -113,3 +113,6 @@ unsafe impl DeviceAlloc for CudaMalloc {
         }
     }
 }
+
+#[cfg(feature = "std")]
+pub(crate) mod host;

@@ -1,6 +1,6 @@
 //! [`RandomWalkMalloc`] on the host.
 
-use super::walk_steps::CountsSteps;
+use super::steps::CountsSteps;
 use crate::alloc::RandomWalkMalloc;
 use crate::alloc::random_walk::STEPS_WORD;
 use crate::alloc::random_walk::units::{
@@ -8,6 +8,7 @@ use crate::alloc::random_walk::units::{
     PARAM_WALK, Tables, map_words,
 };
 use std::vec;
+use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
 use warpheap_api::{DeviceAlloc, HeapParams};
@@ -72,7 +73,7 @@ fn first_unit(units: u64, unit_bytes: u64) -> u64 {
 impl CountsSteps for RandomWalkMalloc {}
 
 impl HostAlloc for RandomWalkMalloc {
-    const KIND: u32 = 34;
+    const KIND: u32 = kind_of(Self::NAME);
     const LEAST_BLOCK: u64 = 256;
     type Config = RandomWalkMallocConfig;
 

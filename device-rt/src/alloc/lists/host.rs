@@ -6,6 +6,7 @@ use crate::alloc::lists::{
     PARAM_TABLE, PARAM_UNITS, SET_WORDS, TOP_WORD, is_free, size_of,
 };
 use std::vec;
+use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
 use warpheap_api::{DeviceAlloc, HeapParams};
@@ -34,7 +35,7 @@ impl Default for ListsConfig {
 const PART: usize = 1 << 14;
 
 impl<const PER_PROCESSOR: bool> HostAlloc for SegmentLists<PER_PROCESSOR> {
-    const KIND: u32 = 40 + PER_PROCESSOR as u32;
+    const KIND: u32 = kind_of(Self::NAME);
     type Config = ListsConfig;
 
     fn plan(bytes: u64, config: &ListsConfig) -> Result<HeapPlan, PlanError> {

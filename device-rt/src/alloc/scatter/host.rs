@@ -7,6 +7,7 @@ use crate::alloc::scatter::{
     PARAM_SHIFTS, Tables, chunk_of, count_of, is_multi, pack_shifts,
 };
 use std::vec;
+use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{
     BlockSize, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Usage,
@@ -116,7 +117,7 @@ impl ScatterConfig {
 }
 
 impl HostAlloc for ScatterAlloc {
-    const KIND: u32 = 2;
+    const KIND: u32 = kind_of(Self::NAME);
     type Config = ScatterConfig;
 
     fn plan(bytes: u64, config: &ScatterConfig) -> Result<HeapPlan, PlanError> {

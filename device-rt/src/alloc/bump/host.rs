@@ -2,12 +2,13 @@
 
 use crate::alloc::Bump;
 use crate::alloc::bump::{FIRST_GRANULE, MOST_GRANULES, PARAM_LIMIT, WORD_NEXT};
+use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
 use warpheap_api::{DeviceAlloc, HeapParams};
 
 impl HostAlloc for Bump {
-    const KIND: u32 = 1;
+    const KIND: u32 = kind_of(Self::NAME);
     type Config = ();
 
     fn plan(bytes: u64, (): &()) -> Result<HeapPlan, PlanError> {

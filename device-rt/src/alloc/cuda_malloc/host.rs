@@ -2,6 +2,7 @@
 
 use crate::alloc::CudaMalloc;
 use crate::alloc::cuda_malloc::WORD_BASE;
+use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{
     BackendKind, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
@@ -9,7 +10,7 @@ use warpheap_api::host::{
 use warpheap_api::{DeviceAlloc, HeapParams};
 
 impl HostAlloc for CudaMalloc {
-    const KIND: u32 = 43;
+    const KIND: u32 = kind_of(Self::NAME);
     type Config = ();
     const ONLY_ON: Option<BackendKind> = Some(BackendKind::Cuda);
 

@@ -11,6 +11,7 @@ use crate::alloc::ouroboros::{Queue, Strategy};
 use crate::alloc::{Ouroboros, OuroborosMixed};
 use layout::Beside;
 use usage::usage;
+use warpheap_allocators::kind_of;
 use warpheap_api::host::{DeviceError, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
 use warpheap_api::{DeviceAlloc, HeapParams};
 
@@ -25,7 +26,7 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
 }
 
 impl<S: Strategy, Q: Queue> HostAlloc for Ouroboros<S, Q> {
-    const KIND: u32 = 10 + S::INDEX * 3 + Q::INDEX;
+    const KIND: u32 = kind_of(Self::NAME);
     type Config = OuroborosConfig;
 
     fn plan(bytes: u64, config: &OuroborosConfig) -> Result<HeapPlan, PlanError> {
@@ -45,7 +46,7 @@ where
     S2: Strategy,
     Q2: Queue,
 {
-    const KIND: u32 = 16;
+    const KIND: u32 = kind_of(Self::NAME);
     type Config = OuroborosConfig;
 
     fn plan(bytes: u64, config: &OuroborosConfig) -> Result<HeapPlan, PlanError> {

@@ -2,6 +2,7 @@
 
 use crate::alloc::DirectOutput;
 use crate::alloc::direct::{LEAST_SHIFT, PARAM_DATA, PARAM_PLACES, PARAM_SHIFT, WORD_NEXT};
+use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
 use warpheap_api::{DeviceAlloc, HeapParams};
@@ -21,7 +22,7 @@ impl Default for DirectOutputConfig {
 }
 
 impl HostAlloc for DirectOutput {
-    const KIND: u32 = 42;
+    const KIND: u32 = kind_of(Self::NAME);
     type Config = DirectOutputConfig;
 
     fn config_for(bytes: u32) -> DirectOutputConfig {
