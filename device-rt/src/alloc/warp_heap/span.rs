@@ -51,6 +51,7 @@ pub(super) const fn place_of(free: u32, behind: u32, units: u32, align: u32) -> 
 
 /// Where the first block begins in a chunk whose blocks all take so many units, if they lie one behind the other from the first
 /// chunk of the heap on. So blocks in chunks side by side fit together, whichever is used first.
+#[allow(clippy::manual_div_ceil, reason = "that divides and compares")]
 #[inline(always)]
 pub(super) const fn first_place(chunk: u32, units: u32) -> u32 {
     let units = units | (units == 0) as u32;
