@@ -5,6 +5,7 @@ use thiserror::Error;
 use warpheap::DeviceError;
 use warpheap_bench::BenchError;
 use warpheap_bench::report::ReportError;
+use warpheap_jobs::error::JobError;
 
 /// Why a command did not do what it was asked to.
 #[derive(Debug, Error)]
@@ -12,22 +13,12 @@ pub enum CliError {
     /// Arguments that make no sense together or on this machine. Exit code 2.
     #[error("{0}")]
     Usage(String),
-    /// A file that cannot be used. Exit code 2.
-    #[error("{0}")]
-    Input(String),
     /// A device, a pool or a kernel failed. Exit code 1.
     #[error("{0}")]
     Run(String),
-    /// The device's answer is wrong, or it did not free what it should have. Exit code 1.
-    #[error("{allocator} on {backend}: {what}")]
-    Wrong {
-        /// Allocator of the run.
-        allocator: &'static str,
-        /// Backend of the run.
-        backend: String,
-        /// What differs.
-        what: String,
-    },
+    /// A job failed. Exit code 2 if its settings or its file are to blame, 1 otherwise.
+    #[error(transparent)]
+    Job(#[from] JobError),
     /// Memory was handed out that may not be, in a measurement. Exit code 1.
     #[error("memory was handed out that may not be: {0}")]
     Overlap(String),
@@ -41,12 +32,7 @@ pub enum CliError {
 
 impl From<DeviceError> for CliError {
     fn from(error: DeviceError) -> Self {
-        match error {
-            DeviceError::NoBackend { .. } | DeviceError::NoDevice { .. } => {
-                CliError::Usage(error.to_string())
-            }
-            error => CliError::Run(error.to_string()),
-        }
+        JobError::from(error).into()
     }
 }
 
@@ -72,19 +58,16 @@ impl From<ReportError> for CliError {
 }
 
 impl CliError {
-    /// Whether a device came to a wrong result, and not to none.
-    pub fn is_wrong(&self) -> bool {
-        matches!(self, CliError::Wrong { .. })
-    }
-
     /// 2 when the user has to change the command or the file, 1 when the machine failed, 3 when it
     /// became slower.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            CliError::Usage(_) | CliError::Input(_) => ExitCode::from(2),
+            CliError::Usage(_) | CliError::Job(JobError::Usage(_) | JobError::Input(_)) => {
+                ExitCode::from(2)
+            }
             CliError::Slower(_) => ExitCode::from(3),
             CliError::Run(_)
-            | CliError::Wrong { .. }
+            | CliError::Job(JobError::Run(_) | JobError::Wrong { .. })
             | CliError::Overlap(_)
             | CliError::Write(_) => ExitCode::from(1),
         }

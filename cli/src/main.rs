@@ -1,23 +1,20 @@
-//! The `warpheap` command line: runs the graph job and the join, measures, and looks at the machine.
+//! The `warpheap` command line: runs the jobs of `warpheap-jobs`, measures, and looks at the machine.
 //!
 //! | module | what |
 //! |---|---|
 //! | `args` | the options |
-//! | `allocators` | which allocators a command works with |
 //! | `graph` | `warpheap` and `warpheap graph`: a graph built inside kernels that allocate |
 //! | `join` | `warpheap join`: a hash join that writes its matches into pages of the heap |
 //! | `bench` | `warpheap bench`: scenarios, tables, plots, comparisons |
 //! | `kmer` | `warpheap kmer`: the k-mers of DNA sequences, counted in a hash map |
 //! | `new` | `warpheap new`: a project to start from |
 //! | `project` | `warpheap toolchain`, `warpheap kernels`: compilers and images of a project |
-//! | `device` | the device of a report |
+//! | `device`, `left_out` | what reports say of the device, and of allocators that cannot do a job |
 //! | `doctor` | `warpheap doctor`: backends, devices, toolchains |
 //! | `done`, `error` | what comes of a command; what can fail, with which exit code |
 //! | `plot` | plots |
-//! | `pool` | how large a heap is, and what is said about one that is too small |
 //! | `progress`, `size`, `text` | bars, byte sizes, numbers and tables |
 
-mod allocators;
 mod args;
 mod bench;
 mod device;
@@ -27,9 +24,9 @@ mod error;
 mod graph;
 mod join;
 mod kmer;
+mod left_out;
 mod new;
 mod plot;
-mod pool;
 mod progress;
 mod project;
 mod size;

@@ -2,14 +2,15 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
+use warpheap_jobs::progress::{Bar, Progress};
 
 /// Makes the bars of a run, or none when output goes to a pipe or a file.
 #[derive(Clone, Copy)]
-pub struct Progress {
+pub struct Bars {
     shown: bool,
 }
 
-impl Progress {
+impl Bars {
     /// Shows bars when both standard output and standard error are terminals: a script that captures
     /// either of them sees no control characters.
     pub fn detect() -> Self {
@@ -24,7 +25,7 @@ impl Progress {
     }
 
     /// A bar of `total` steps, labelled with what is going on. It is wiped when dropped.
-    pub fn bar(self, label: String, total: u64) -> Bar {
+    pub fn begin(self, label: String, total: u64) -> Shown {
         let target = if self.shown {
             ProgressDrawTarget::stderr_with_hz(10)
         } else {
@@ -37,26 +38,33 @@ impl Progress {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.set_message(label);
-        Bar(bar)
+        Shown(bar)
+    }
+}
+
+impl Progress for Bars {
+    fn bar(&self, label: String, total: u64) -> Box<dyn Bar> {
+        Box::new(self.begin(label, total))
     }
 }
 
 /// One bar on the screen, wiped on drop.
-pub struct Bar(ProgressBar);
+pub struct Shown(ProgressBar);
 
-impl Bar {
+impl Shown {
     /// Changes what is said to be going on.
     pub fn label(&self, label: String) {
         self.0.set_message(label);
     }
+}
 
-    /// Moves the bar forward.
-    pub fn advance(&self, steps: u64) {
+impl Bar for Shown {
+    fn advance(&self, steps: u64) {
         self.0.inc(steps);
     }
 }
 
-impl Drop for Bar {
+impl Drop for Shown {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

@@ -13,14 +13,6 @@ pub fn json(value: &impl Serialize) -> Result<String, CliError> {
     Ok(text + "\n")
 }
 
-/// A duration as a number of seconds, for `serialize_with`.
-///
-/// # Errors
-/// The serializer's.
-pub fn seconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(time.as_secs_f64())
-}
-
 /// A number with its digits in groups of three: `16,777,216`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -9,10 +9,9 @@
 mod command;
 mod programs;
 
-use crate::device;
 use crate::done::Done;
 use crate::error::CliError;
-use crate::progress::Progress;
+use crate::progress::Bars;
 use clap::Args;
 use std::path::PathBuf;
 use warpheap::{Device, DeviceInfo};
@@ -24,6 +23,8 @@ use warpheap_bench::report::{Report, ReportError, json, table, text};
 use warpheap_bench::row::Row;
 use warpheap_bench::run::Run;
 use warpheap_bench::{BenchError, allocators};
+use warpheap_jobs::device;
+use warpheap_jobs::progress::Bar;
 
 /// Options of `bench`.
 #[derive(Debug, Args)]
@@ -119,9 +120,9 @@ pub fn run(args: &BenchArgs) -> Result<Done, CliError> {
 /// The measurements, with a bar on a terminal and a line for each elsewhere.
 fn measure(device: &Device, options: &Options) -> Result<Run, BenchError> {
     let info = device.info();
-    let progress = Progress::detect();
+    let progress = Bars::detect();
     let programs = programs::asked(device, options);
-    let bar = progress.bar(String::new(), cells(options, info, programs.len())?);
+    let bar = progress.begin(String::new(), cells(options, info, programs.len())?);
     eprintln!("{}: {} ({})", info.backend.name(), info.name, info.driver);
     let tell = |row: &Row| {
         bar.advance(1);

@@ -1,10 +1,38 @@
 //! The options of the graph job.
 
-use super::generate::Kind;
-use super::generate::rmat::MAX_SCALE;
+use crate::error::CliError;
 use crate::size;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use warpheap_jobs::graph::Options;
+use warpheap_jobs::graph::changing::{self, Changes};
+use warpheap_jobs::graph::generate::{self, MAX_SCALE, Wanted};
+use warpheap_jobs::graph::input::{Graph, Input};
+use warpheap_jobs::graph::read::ReadOptions;
+
+/// The shape of a generated graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// R-MAT: degrees as uneven as those of real networks.
+    Rmat,
+    /// Roads: a grid of crossings of which some streets are missing.
+    Grid,
+    /// A triangulated plane, as Delaunay's: every vertex has about six neighbours.
+    Mesh,
+    /// Few neighbours for most, by a power law, and one vertex that neighbours all.
+    Hub,
+}
+
+impl From<Kind> for generate::Kind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Rmat => generate::Kind::Rmat,
+            Kind::Grid => generate::Kind::Grid,
+            Kind::Mesh => generate::Kind::Mesh,
+            Kind::Hub => generate::Kind::Hub,
+        }
+    }
+}
 
 /// Options of `graph`.
 #[derive(Debug, Args)]
@@ -40,8 +68,8 @@ pub struct ChangeArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub rounds: u32,
     /// Edges of a round.
-    #[arg(long, value_name = "EDGES", default_value_t = 100_000, requires = "rounds",
-          value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
+    #[arg(long, value_name = "EDGES", default_value_t = Changes::UPDATES, requires = "rounds",
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(Changes::MOST_UPDATES)))]
     pub updates: u32,
     /// Put the pressure on this many vertices instead of all.
     #[arg(long, value_name = "VERTICES", requires = "rounds", value_parser = clap::value_parser!(u32).range(1..))]
@@ -80,11 +108,11 @@ pub struct JobArgs {
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub pool: Option<u64>,
     /// Edges inserted by one launch.
-    #[arg(long, value_name = "EDGES", default_value_t = 1 << 20,
+    #[arg(long, value_name = "EDGES", default_value_t = Options::BATCH,
           value_parser = clap::value_parser!(u32).range(1..))]
     pub batch: u32,
     /// Seed of the generated graph.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Wanted::SEED)]
     pub seed: u64,
     /// Shape of the generated graph [default: rmat].
     #[arg(long, value_enum)]
@@ -96,10 +124,93 @@ pub struct JobArgs {
     #[arg(long, value_name = "EDGES", value_parser = clap::value_parser!(u32).range(1..))]
     pub edge_factor: Option<u32>,
     /// PageRank iterations.
-    #[arg(long, value_name = "COUNT", default_value_t = 20,
+    #[arg(long, value_name = "COUNT", default_value_t = Options::ITERATIONS,
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub iterations: u32,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+impl JobArgs {
+    /// The generated graph that they ask for.
+    pub fn input(&self) -> Input {
+        Input {
+            graph: Graph::Generated(Wanted {
+                kind: self.kind.map(Into::into).unwrap_or_default(),
+                scale: self.scale,
+                edge_factor: self.edge_factor,
+                seed: self.seed,
+            }),
+            simple: false,
+        }
+    }
+
+    /// What is done with a graph.
+    pub fn options(&self, input: Input) -> Options {
+        Options {
+            input,
+            iterations: self.iterations,
+            batch: self.batch,
+            pool: self.pool,
+        }
+    }
+}
+
+impl GraphArgs {
+    /// The graph that they ask for.
+    ///
+    /// # Errors
+    /// [`CliError::Usage`] for a file beside options of generated graphs.
+    pub fn input(&self) -> Result<Input, CliError> {
+        let Some(path) = &self.file else {
+            return Ok(Input {
+                simple: self.simple,
+                ..self.job.input()
+            });
+        };
+        for (given, name) in [
+            (self.job.kind.is_some(), "--kind"),
+            (self.job.scale.is_some(), "--scale"),
+            (self.job.edge_factor.is_some(), "--edge-factor"),
+        ] {
+            if given {
+                return Err(CliError::Usage(format!(
+                    "{name} is for generated graphs; leave it or the file {} out",
+                    path.display()
+                )));
+            }
+        }
+        let options = ReadOptions {
+            one_based: self.one_based,
+            undirected: self.undirected,
+        };
+        Ok(Input {
+            graph: Graph::File {
+                path: path.clone(),
+                options,
+            },
+            simple: self.simple,
+        })
+    }
+
+    /// The graph that they ask for, and how it changes.
+    ///
+    /// # Errors
+    /// As [`input`](Self::input).
+    pub fn changing(&self) -> Result<changing::Options, CliError> {
+        Ok(changing::Options {
+            input: self.input()?,
+            changes: Changes {
+                rounds: self.changes.rounds,
+                updates: self.changes.updates,
+                focus: self.changes.focus,
+                triangles: self.changes.triangles,
+                page_rank: self.changes.page_rank,
+                iterations: self.job.iterations,
+                seed: self.job.seed,
+            },
+            pool: self.job.pool,
+        })
+    }
 }

@@ -1,152 +1,142 @@
 //! A report for people: a list for one run, a table for several, the top vertices below.
 
-use super::report::{GraphReport, Report, Run, Source, Top};
-use crate::allocators::LeftOut;
-use crate::size;
 use crate::text::{grouped, percent, table, time};
-use std::fmt::{self, Write};
+use crate::{device, left_out, size};
+use std::fmt::Write;
 use std::time::Duration;
+use warpheap_jobs::graph::report::{GraphReport, Report, Run, Source, Top};
 
-impl Report {
-    /// The report for people: a list for one run, a table for several.
-    pub fn text(&self) -> String {
-        let mut text = self.device.text() + &self.graph.line();
-        match &self.runs[..] {
-            [run] => text += &run.text(self.graph.edges),
-            runs => text += &self.runs_table(runs),
-        }
-        text += &LeftOut::text(&self.left_out);
-        // The checks made sure that all runs have the same ranks.
-        if let Some(run) = self.runs.first() {
-            text += &format!("\n{}", top_table(&run.top));
-        }
-        text
+/// The report for people: a list for one run, a table for several.
+pub fn text(report: &Report) -> String {
+    let mut text = device::lines(&report.device) + &graph_line(&report.graph);
+    match &report.runs[..] {
+        [run] => text += &one_run(run, report.graph.edges),
+        runs => text += &runs_table(report, runs),
     }
-
-    fn runs_table(&self, runs: &[Run]) -> String {
-        let head = [
-            "allocator",
-            "pool",
-            "mallocs",
-            "frees",
-            "live",
-            "used",
-            "utilisation",
-            "insert",
-            "rank",
-            "free",
-            "edges/s",
-            "check",
-        ];
-        let mut rows = vec![head.map(String::from).to_vec()];
-        for run in runs {
-            rows.push(vec![
-                run.allocator.to_owned(),
-                size::display(run.pool_bytes),
-                grouped(run.mallocs),
-                grouped(run.frees),
-                size::display(run.bytes_live),
-                size::display(run.bytes_used),
-                percent(run.utilisation),
-                time(run.phases.insert),
-                time(run.phases.rank),
-                time(run.phases.free),
-                rate(self.graph.edges, run.phases.insert),
-                "ok".to_owned(),
-            ]);
-        }
-        format!("\n{}", table(&rows))
+    text += &left_out::lines(&report.left_out);
+    // The checks made sure that all runs have the same ranks.
+    if let Some(run) = report.runs.first() {
+        text += &format!("\n{}", top_table(&run.top));
     }
+    text
 }
 
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kind, size, edge_factor) = match self {
-            Source::File { file } => return f.write_str(file),
-            Source::Rmat { size, edge_factor } => ("R-MAT", size, Some(edge_factor)),
-            Source::Grid { size } => ("grid", size, None),
-            Source::Mesh { size } => ("mesh", size, None),
-            Source::Hub { size, edge_factor } => ("hub", size, Some(edge_factor)),
-        };
-        write!(f, "{kind}, scale {}", size.scale)?;
-        if let Some(edge_factor) = edge_factor {
-            write!(f, ", edge factor {edge_factor}")?;
-        }
-        write!(f, ", seed {}", size.seed)
+fn runs_table(report: &Report, runs: &[Run]) -> String {
+    let head = [
+        "allocator",
+        "pool",
+        "mallocs",
+        "frees",
+        "live",
+        "used",
+        "utilisation",
+        "insert",
+        "rank",
+        "free",
+        "edges/s",
+        "check",
+    ];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for run in runs {
+        rows.push(vec![
+            run.allocator.to_owned(),
+            size::display(run.pool_bytes),
+            grouped(run.mallocs),
+            grouped(run.frees),
+            size::display(run.bytes_live),
+            size::display(run.bytes_used),
+            percent(run.utilisation),
+            time(run.phases.insert),
+            time(run.phases.rank),
+            time(run.phases.free),
+            rate(report.graph.edges, run.phases.insert),
+            "ok".to_owned(),
+        ]);
     }
+    format!("\n{}", table(&rows))
 }
 
-impl GraphReport {
-    /// The line that says which graph it is.
-    pub fn line(&self) -> String {
+/// Where a graph came from.
+pub fn source(source: &Source) -> String {
+    let (kind, size, edge_factor) = match source {
+        Source::File { file } => return file.clone(),
+        Source::Rmat { size, edge_factor } => ("R-MAT", size, Some(edge_factor)),
+        Source::Grid { size } => ("grid", size, None),
+        Source::Mesh { size } => ("mesh", size, None),
+        Source::Hub { size, edge_factor } => ("hub", size, Some(edge_factor)),
+    };
+    let factor = |edge_factor| format!(", edge factor {edge_factor}");
+    let factor = edge_factor.map_or_else(String::new, factor);
+    format!("{kind}, scale {}{factor}, seed {}", size.scale, size.seed)
+}
+
+/// The line that says which graph it is.
+pub fn graph_line(graph: &GraphReport) -> String {
+    format!(
+        "graph     {}: {} vertices, {} edges, at most {} into one vertex\n",
+        source(&graph.source),
+        grouped(graph.vertices.into()),
+        grouped(graph.edges),
+        grouped(graph.largest_in_degree.into()),
+    )
+}
+
+fn one_run(run: &Run, edges: u64) -> String {
+    let phases = &run.phases;
+    let on_device = |device: Duration| format!(" ({} on the device)", time(device));
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{name:<10}{value}");
+    };
+    line("allocator", run.allocator.to_owned());
+    line("pool", size::display(run.pool_bytes));
+    line("mallocs", grouped(run.mallocs));
+    line("frees", grouped(run.frees));
+    line("live", size::display(run.bytes_live));
+    line(
+        "used",
         format!(
-            "graph     {}: {} vertices, {} edges, at most {} into one vertex\n",
-            self.source,
-            grouped(self.vertices.into()),
-            grouped(self.edges),
-            grouped(self.largest_in_degree.into()),
-        )
-    }
-}
-
-impl Run {
-    fn text(&self, edges: u64) -> String {
-        let phases = &self.phases;
-        let on_device = |device: Duration| format!(" ({} on the device)", time(device));
-        let mut text = String::new();
-        let mut line = |name: &str, value: String| {
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "{name:<10}{value}");
-        };
-        line("allocator", self.allocator.to_owned());
-        line("pool", size::display(self.pool_bytes));
-        line("mallocs", grouped(self.mallocs));
-        line("frees", grouped(self.frees));
-        line("live", size::display(self.bytes_live));
-        line(
-            "used",
-            format!(
-                "{} (utilisation {})",
-                size::display(self.bytes_used),
-                percent(self.utilisation)
-            ),
-        );
-        line("prepare", time(phases.prepare));
-        line("upload", time(phases.upload));
-        line(
-            "insert",
-            format!(
-                "{}{}, {} batches, {} edges/s",
-                time(phases.insert),
-                on_device(phases.insert_device),
-                grouped(self.batches.into()),
-                rate(edges, phases.insert)
-            ),
-        );
-        line(
-            "rank",
-            format!(
-                "{}{}, {} iterations",
-                time(phases.rank),
-                on_device(phases.rank_device),
-                self.iterations
-            ),
-        );
-        line("collect", time(phases.collect));
-        line(
-            "free",
-            format!("{}{}", time(phases.free), on_device(phases.free_device)),
-        );
-        line(
-            "check",
-            format!(
-                "{}, neighbours equal, ranks within {:.1e} of the reference",
-                time(phases.check),
-                self.rank_error
-            ),
-        );
-        text
-    }
+            "{} (utilisation {})",
+            size::display(run.bytes_used),
+            percent(run.utilisation)
+        ),
+    );
+    line("prepare", time(phases.prepare));
+    line("upload", time(phases.upload));
+    line(
+        "insert",
+        format!(
+            "{}{}, {} batches, {} edges/s",
+            time(phases.insert),
+            on_device(phases.insert_device),
+            grouped(run.batches.into()),
+            rate(edges, phases.insert)
+        ),
+    );
+    line(
+        "rank",
+        format!(
+            "{}{}, {} iterations",
+            time(phases.rank),
+            on_device(phases.rank_device),
+            run.iterations
+        ),
+    );
+    line("collect", time(phases.collect));
+    line(
+        "free",
+        format!("{}{}", time(phases.free), on_device(phases.free_device)),
+    );
+    line(
+        "check",
+        format!(
+            "{}, neighbours equal, ranks within {:.1e} of the reference",
+            time(phases.check),
+            run.rank_error
+        ),
+    );
+    text
 }
 
 fn top_table(top: &[Top]) -> String {
@@ -173,14 +163,107 @@ fn rate(count: u64, time: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::report::tests::report;
+    use super::*;
+    use crate::device::tests::device;
+    use crate::text::tests::keys;
+    use warpheap_jobs::graph::report::{Phases, SCHEMA, Size, top};
+
+    /// A report of equal runs.
+    fn report(runs: usize) -> Report {
+        let run = Run {
+            allocator: "Bump",
+            pool_bytes: 1 << 20,
+            batch_edges: 100,
+            batches: 3,
+            mallocs: 12_345,
+            frees: 7,
+            bytes_live: 1000,
+            bytes_used: 2000,
+            utilisation: 0.5,
+            iterations: 20,
+            rank_error: 1e-6,
+            phases: Phases::default(),
+            top: top(&[0.1, 0.5, 0.4], |vertex| vertex, 1, 2),
+        };
+        Report {
+            schema: SCHEMA,
+            device: device(),
+            graph: GraphReport {
+                source: Source::Rmat {
+                    size: Size { scale: 3, seed: 9 },
+                    edge_factor: 2,
+                },
+                vertices: 8,
+                edges: 16,
+                largest_in_degree: 5,
+                load: Duration::from_millis(1500),
+            },
+            runs: vec![run; runs],
+            left_out: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn json_names_are_stable() {
+        let json = serde_json::to_value(report(1)).unwrap_or_default();
+        assert_eq!(
+            keys(&json),
+            ["device", "graph", "left_out", "runs", "schema"]
+        );
+        assert_eq!(
+            keys(&json["device"]),
+            ["backend", "driver", "load_s", "name", "warp_width"]
+        );
+        let graph = [
+            "edge_factor",
+            "edges",
+            "largest_in_degree",
+            "load_s",
+            "scale",
+            "seed",
+            "source",
+            "vertices",
+        ];
+        assert_eq!(keys(&json["graph"]), graph);
+        assert_eq!(json["graph"]["source"], "rmat");
+        assert_eq!(json["graph"]["load_s"], 1.5);
+        let run = [
+            "allocator",
+            "batch_edges",
+            "batches",
+            "bytes_live",
+            "bytes_used",
+            "check_s",
+            "collect_s",
+            "free_device_s",
+            "free_s",
+            "frees",
+            "insert_device_s",
+            "insert_s",
+            "iterations",
+            "mallocs",
+            "pool_bytes",
+            "prepare_s",
+            "rank_device_s",
+            "rank_error",
+            "rank_s",
+            "top",
+            "upload_s",
+            "utilisation",
+        ];
+        assert_eq!(keys(&json["runs"][0]), run);
+        assert_eq!(
+            keys(&json["runs"][0]["top"][0]),
+            ["in_degree", "rank", "vertex"]
+        );
+    }
 
     #[test]
     fn text_shows_a_list_or_a_table() {
-        let one = report(1).text();
+        let one = text(&report(1));
         assert!(one.contains("mallocs   12,345\n"), "{one}");
         assert!(one.contains("vertex         rank  in-degree\n"), "{one}");
-        let two = report(2).text();
+        let two = text(&report(2));
         let rows: Vec<&str> = two
             .lines()
             .filter(|line| line.starts_with("Bump"))

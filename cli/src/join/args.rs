@@ -3,12 +3,8 @@
 use crate::size;
 use clap::Args;
 use std::path::PathBuf;
-
-/// Most rows of a table: a lane's index goes beyond the last row by one round, and stays a word.
-pub const MOST_ROWS: u32 = 1 << 28;
-
-/// The sizes of a page, in bytes.
-const PAGES: std::ops::RangeInclusive<u64> = 32..=2048;
+use warpheap_jobs::join::Options;
+use warpheap_jobs::join::tables::{Generator, Input, MOST_ROWS};
 
 /// Options of `join`.
 #[derive(Debug, Args)]
@@ -33,17 +29,17 @@ pub struct JoinArgs {
           value_parser = clap::value_parser!(u32).range(0..=100))]
     pub skew: Option<u32>,
     /// Seed of the generated tables.
-    #[arg(long, default_value_t = 1, conflicts_with = "left")]
+    #[arg(long, default_value_t = Generator::SEED, conflicts_with = "left")]
     pub seed: u64,
     /// Size of the pages that matches are written to: a power of two from 32 to 2048 bytes.
-    #[arg(long, value_name = "SIZE", default_value = "128", value_parser = page)]
+    #[arg(long, value_name = "SIZE", default_value_t = Options::PAGE, value_parser = page)]
     pub page: u32,
     /// Right rows for each lane of the probe; they share its pages.
-    #[arg(long, value_name = "ROWS", default_value_t = 32,
+    #[arg(long, value_name = "ROWS", default_value_t = Options::PER_LANE,
           value_parser = clap::value_parser!(u32).range(1..))]
     pub per_lane: u32,
     /// How often the probe is done; times are medians.
-    #[arg(long, value_name = "COUNT", default_value_t = 3,
+    #[arg(long, value_name = "COUNT", default_value_t = Options::REPEATS,
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeats: u32,
     /// Allocators, separated by commas, or `all` [default: DirectOutput, RandomWalk, RandomWalkBitmap,
@@ -67,15 +63,47 @@ pub struct JoinArgs {
     pub plot: Option<PathBuf>,
 }
 
+impl JoinArgs {
+    /// What is joined, and how.
+    pub fn options(&self) -> Options {
+        let input = match (&self.left, &self.right) {
+            (Some(left), Some(right)) => Input::Files {
+                left: left.clone(),
+                right: right.clone(),
+            },
+            _ => Input::Generated(self.generator()),
+        };
+        Options {
+            input,
+            page: self.page,
+            per_lane: self.per_lane,
+            repeats: self.repeats,
+            pool: self.pool,
+        }
+    }
+
+    fn generator(&self) -> Generator {
+        let usual = Generator::default();
+        let left = self.rows.unwrap_or(usual.left);
+        Generator {
+            left,
+            right: self.rows_right.unwrap_or(left),
+            matches: self.matches.unwrap_or(usual.matches),
+            skew: self.skew.unwrap_or(usual.skew),
+            seed: self.seed,
+        }
+    }
+}
+
 /// Reads the size of a page.
 fn page(text: &str) -> Result<u32, String> {
     let bytes = size::parse(text)?;
     match u32::try_from(bytes) {
-        Ok(page) if bytes.is_power_of_two() && PAGES.contains(&bytes) => Ok(page),
+        Ok(page) if page.is_power_of_two() && Options::PAGES.contains(&page) => Ok(page),
         _ => Err(format!(
             "`{text}` is no size of a page: give a power of two from {} to {} bytes",
-            PAGES.start(),
-            PAGES.end()
+            Options::PAGES.start(),
+            Options::PAGES.end()
         )),
     }
 }

@@ -1,10 +1,11 @@
 //! The times of the probe as an SVG: a bar for each allocator.
 
-use super::report::{Report, Run};
+use super::show::title;
 use crate::error::CliError;
 use crate::plot::{self, Bar};
 use crate::text::time;
 use std::path::Path;
+use warpheap_jobs::join::report::{Report, Run};
 
 /// Draws the report into a file.
 ///
@@ -14,7 +15,7 @@ pub fn write(path: &Path, report: &Report) -> Result<(), CliError> {
     let device = &report.device;
     let about = format!(
         "{}; {}: {}",
-        report.join.title(),
+        title(&report.join),
         device.backend,
         device.name
     );
@@ -33,7 +34,7 @@ fn bar(run: &Run) -> Bar {
 
 #[cfg(test)]
 mod tests {
-    use super::super::report::tests::report;
+    use super::super::show::tests::report;
 
     #[test]
     fn a_bar_is_as_long_as_the_probe() {

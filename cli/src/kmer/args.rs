@@ -3,10 +3,7 @@
 use crate::size;
 use clap::Args;
 use std::path::PathBuf;
-use warpheap_applications::kmer::LARGEST_K;
-
-/// The most bases: the bits of a base have 32-bit numbers, and the kernel looks a few words ahead.
-pub const MOST_BASES: u32 = u32::MAX - 64;
+use warpheap_jobs::kmer::{Input, MOST_BASES, Options};
 
 /// Options of `kmer`.
 #[derive(Debug, Args)]
@@ -17,8 +14,8 @@ pub struct KmerArgs {
     /// several bases.
     pub file: Option<PathBuf>,
     /// Bases of a k-mer.
-    #[arg(long, short, value_name = "BASES", default_value_t = 21,
-          value_parser = clap::value_parser!(u32).range(1..=i64::from(LARGEST_K)))]
+    #[arg(long, short, value_name = "BASES", default_value_t = Options::K,
+          value_parser = clap::value_parser!(u32).range(i64::from(*Options::KS.start())..=i64::from(*Options::KS.end())))]
     pub k: u32,
     /// Count a k-mer and its reverse complement as one: the first of them in the alphabet.
     #[arg(long)]
@@ -43,11 +40,11 @@ pub struct KmerArgs {
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub pool: Option<u64>,
     /// Places of the sequences that one launch looks at.
-    #[arg(long, value_name = "BASES", default_value_t = 1 << 20,
-          value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    #[arg(long, value_name = "BASES", default_value_t = Options::BATCH,
+          value_parser = clap::value_parser!(u32).range(i64::from(*Options::BATCHES.start())..=i64::from(*Options::BATCHES.end())))]
     pub batch: u32,
     /// Show this many of the most frequent k-mers.
-    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    #[arg(long, value_name = "COUNT", default_value_t = Options::TOP)]
     pub top: usize,
     /// Draw how many k-mers there are of each frequency, as SVG.
     #[arg(long, value_name = "FILE")]
@@ -55,4 +52,25 @@ pub struct KmerArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+impl KmerArgs {
+    /// What is counted, and how.
+    pub fn options(&self) -> Options {
+        let input = match &self.file {
+            Some(path) => Input::File(path.clone()),
+            None => Input::Reads {
+                bases: self.bases.unwrap_or(Input::BASES),
+                seed: self.seed.unwrap_or(Input::SEED),
+            },
+        };
+        Options {
+            input,
+            k: self.k,
+            canonical: self.canonical,
+            batch: self.batch,
+            top: self.top,
+            pool: self.pool,
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! The spectrum as SVG: how many k-mers there are of each frequency.
 
-use super::report::{Frequency, Report};
 use crate::error::CliError;
 use crate::plot::{self, Spectrum};
 use std::path::Path;
+use warpheap_jobs::kmer::report::{Frequency, Report};
 
 /// One of so many k-mers may be more frequent than what is shown: a few repeats do not decide the scale.
 const BEYOND: u64 = 1000;

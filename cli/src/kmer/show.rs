@@ -1,93 +1,88 @@
 //! A report for people: a list for one run, a table for several, the most frequent k-mers below.
 
-use super::report::{Report, Run, Source};
-use crate::allocators::LeftOut;
-use crate::size;
 use crate::text::{grouped, percent, table, time};
+use crate::{device, left_out, size};
 use std::fmt::Write;
+use warpheap_jobs::kmer::report::{Report, Run, Source, Top};
 
-impl Report {
-    /// The report for people.
-    pub fn text(&self) -> String {
-        let mut text = self.head();
-        match &self.runs[..] {
-            [run] => text += &run.text(),
-            runs => text += &runs_table(runs),
-        }
-        text += &LeftOut::text(&self.left_out);
-        if !self.top.is_empty() {
-            // The checks made sure that all runs have the same.
-            let mut rows = vec![["k-mer", "count"].map(String::from).to_vec()];
-            let row = |top: &super::report::Top| vec![top.kmer.clone(), grouped(top.count.into())];
-            rows.extend(self.top.iter().map(row));
-            text += &format!("\n{}", table(&rows));
-        }
-        text
+/// The report for people.
+pub fn text(report: &Report) -> String {
+    let mut text = head(report);
+    match &report.runs[..] {
+        [run] => text += &one_run(run),
+        runs => text += &runs_table(runs),
     }
-
-    fn head(&self) -> String {
-        let input = &self.input;
-        let source = match &input.source {
-            Source::File { file } => file.clone(),
-            Source::Reads { seed } => format!("reads of a random genome, seed {seed}"),
-        };
-        let strands = if self.canonical {
-            ", both strands as one"
-        } else {
-            ""
-        };
-        let once = self.spectrum.first().filter(|first| first.count == 1);
-        format!(
-            "{}\
-             input     {source}: {} sequences, {} bases, {} unknown letters\n\
-             k-mers    {} of {} bases{strands}, {} different ones, {} of them once\n",
-            self.device.text(),
-            grouped(input.records.into()),
-            grouped(input.bases.into()),
-            grouped(input.unknown),
-            grouped(self.total),
-            self.k,
-            grouped(self.distinct),
-            grouped(once.map_or(0, |first| first.kmers)),
-        )
+    text += &left_out::lines(&report.left_out);
+    if !report.top.is_empty() {
+        // The checks made sure that all runs have the same.
+        let mut rows = vec![["k-mer", "count"].map(String::from).to_vec()];
+        let row = |top: &Top| vec![top.kmer.clone(), grouped(top.count.into())];
+        rows.extend(report.top.iter().map(row));
+        text += &format!("\n{}", table(&rows));
     }
+    text
 }
 
-impl Run {
-    fn text(&self) -> String {
-        let phases = &self.phases;
-        let mut text = String::new();
-        let mut line = |name: &str, value: String| {
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "{name:<10}{value}");
-        };
-        line("allocator", self.allocator.to_owned());
-        line("pool", size::display(self.pool_bytes));
-        let blocks = size::display(self.bytes_blocks);
-        let entries = size::display(self.bytes_entries);
-        line("map", format!("{blocks} for {entries} of keys and counts"));
-        let used = size::display(self.bytes_used);
-        let share = percent(self.utilisation);
-        line("used", format!("{used} (utilisation {share})"));
-        line("upload", time(phases.upload));
-        line(
-            "count",
-            format!(
-                "{} ({} on the device), {} batches, {:.1} Mkmers/s",
-                time(phases.count),
-                time(phases.count_device),
-                grouped(self.batches.into()),
-                self.mkmers_per_s
-            ),
-        );
-        line("read", time(phases.read));
-        line("free", time(phases.free));
-        line(
-            "check",
-            format!("{}, as the CPU counts", time(phases.check)),
-        );
-        text
-    }
+fn head(report: &Report) -> String {
+    let input = &report.input;
+    let source = match &input.source {
+        Source::File { file } => file.clone(),
+        Source::Reads { seed } => format!("reads of a random genome, seed {seed}"),
+    };
+    let strands = if report.canonical {
+        ", both strands as one"
+    } else {
+        ""
+    };
+    let once = report.spectrum.first().filter(|first| first.count == 1);
+    format!(
+        "{}\
+         input     {source}: {} sequences, {} bases, {} unknown letters\n\
+         k-mers    {} of {} bases{strands}, {} different ones, {} of them once\n",
+        device::lines(&report.device),
+        grouped(input.records.into()),
+        grouped(input.bases.into()),
+        grouped(input.unknown),
+        grouped(report.total),
+        report.k,
+        grouped(report.distinct),
+        grouped(once.map_or(0, |first| first.kmers)),
+    )
+}
+
+fn one_run(run: &Run) -> String {
+    let phases = &run.phases;
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{name:<10}{value}");
+    };
+    line("allocator", run.allocator.to_owned());
+    line("pool", size::display(run.pool_bytes));
+    let blocks = size::display(run.bytes_blocks);
+    let entries = size::display(run.bytes_entries);
+    line("map", format!("{blocks} for {entries} of keys and counts"));
+    let used = size::display(run.bytes_used);
+    let share = percent(run.utilisation);
+    line("used", format!("{used} (utilisation {share})"));
+    line("upload", time(phases.upload));
+    line(
+        "count",
+        format!(
+            "{} ({} on the device), {} batches, {:.1} Mkmers/s",
+            time(phases.count),
+            time(phases.count_device),
+            grouped(run.batches.into()),
+            run.mkmers_per_s
+        ),
+    );
+    line("read", time(phases.read));
+    line("free", time(phases.free));
+    line(
+        "check",
+        format!("{}, as the CPU counts", time(phases.check)),
+    );
+    text
 }
 
 fn runs_table(runs: &[Run]) -> String {
@@ -123,17 +118,81 @@ fn runs_table(runs: &[Run]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::report::tests::report;
+    use super::*;
+    use crate::device::tests::device;
+    use crate::text::tests::keys;
+    use std::time::Duration;
+    use warpheap_jobs::kmer::report::{Frequency, InputReport, Phases, SCHEMA};
+
+    /// A report of equal runs.
+    fn report(runs: usize) -> Report {
+        let run = Run {
+            allocator: "Bump",
+            pool_bytes: 1 << 20,
+            root_bits: 3,
+            batches: 2,
+            bytes_entries: 1000,
+            bytes_blocks: 1500,
+            bytes_used: 2000,
+            utilisation: 0.5,
+            mkmers_per_s: 12.5,
+            phases: Phases::default(),
+        };
+        Report {
+            schema: SCHEMA,
+            device: device(),
+            input: InputReport {
+                source: Source::Reads { seed: 9 },
+                records: 3,
+                bases: 4500,
+                unknown: 2,
+                load: Duration::from_millis(1500),
+            },
+            k: 3,
+            canonical: true,
+            total: 4000,
+            distinct: 32,
+            top: vec![Top {
+                kmer: "ACG".into(),
+                count: 1234,
+            }],
+            spectrum: vec![Frequency { count: 2, kmers: 7 }],
+            runs: vec![run; runs],
+            left_out: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn json_names_are_stable() {
+        let json = serde_json::to_value(report(1)).unwrap_or_default();
+        let keys = |value| keys(value).join(" ");
+        assert_eq!(
+            keys(&json),
+            "canonical device distinct input k left_out runs schema spectrum top total"
+        );
+        assert_eq!(
+            keys(&json["input"]),
+            "bases load_s records seed source unknown"
+        );
+        assert_eq!(json["input"]["source"], "reads");
+        assert_eq!(
+            keys(&json["runs"][0]),
+            "allocator batches bytes_blocks bytes_entries bytes_used check_s count_device_s count_s free_s \
+             mkmers_per_s pool_bytes read_s root_bits upload_s utilisation"
+        );
+        assert_eq!(keys(&json["top"][0]), "count kmer");
+        assert_eq!(keys(&json["spectrum"][0]), "count kmers");
+    }
 
     #[test]
     fn text_shows_a_list_or_a_table() {
-        let one = report(1).text();
+        let one = text(&report(1));
         assert!(one.contains("utilisation 50.0 %"), "{one}");
         assert!(
             one.contains("k-mer  count\n------------\nACG    1,234\n"),
             "{one}"
         );
-        let two = report(2).text();
+        let two = text(&report(2));
         let rows = two.lines().filter(|line| line.starts_with("Bump"));
         assert_eq!(rows.filter(|row| row.contains("12.5")).count(), 2, "{two}");
     }

@@ -1,27 +1,35 @@
 //! The join, the k-mers and the graph that changes, as the lab measures them.
 
 use super::Job;
-use crate::allocators::{Allocator, DEFAULT, named};
-use crate::error::CliError;
-use crate::graph::args::GraphArgs;
-use crate::graph::{self, changing};
-use crate::join::args::JoinArgs;
-use crate::kmer::args::KmerArgs;
-use crate::{join, kmer};
-use clap::{Args, Parser};
+use crate::progress::Bars;
 use std::time::Duration;
 use warpheap::Device;
 use warpheap_bench::program::Measured;
 use warpheap_bench::row::{Metric, Unit};
 use warpheap_bench::scenario::Scenario;
 use warpheap_bench::stats::Spread;
+use warpheap_jobs::allocators::{Allocator, DEFAULT, named};
+use warpheap_jobs::error::JobError;
+use warpheap_jobs::graph::changing::{self, Changes, report::Footprint};
+use warpheap_jobs::graph::generate::Wanted;
+use warpheap_jobs::graph::input::{Graph, Input};
+use warpheap_jobs::join::tables::{self, Generator};
+use warpheap_jobs::{graph, join, kmer};
 
 /// The probe of a join of two tables with so many rows.
 pub fn join(device: &Device, rows: u32) -> Job<join::Ready> {
     let device = device.clone();
     let make = move || {
-        let args: JoinArgs = args(&format!("--rows {rows}"))?;
-        join::Ready::new(&device, &args)
+        let tables = Generator {
+            left: rows,
+            right: rows,
+            ..Generator::default()
+        };
+        let options = join::Options {
+            input: tables::Input::Generated(tables),
+            ..join::Options::default()
+        };
+        join::Ready::new(&device, &options)
     };
     Job {
         scenario: Scenario::S14,
@@ -30,7 +38,7 @@ pub fn join(device: &Device, rows: u32) -> Job<join::Ready> {
         make: Box::new(make),
         ready: None,
         measure: |ready, name| {
-            let run = (one(name, &join::allocators::all())?.job)(&ready.context())?;
+            let run = (one(name, &join::all())?.job)(&ready.context(&Bars::detect()))?;
             let mut metrics = vec![time("probe", &[run.phases.of_probe()])];
             if !run.phases.free_device.is_zero() {
                 metrics.push(time(Metric::FREE, &[run.phases.free_device]));
@@ -47,8 +55,14 @@ pub fn join(device: &Device, rows: u32) -> Job<join::Ready> {
 pub fn kmers(device: &Device, bases: u32) -> Job<kmer::Ready> {
     let device = device.clone();
     let make = move || {
-        let args: KmerArgs = args(&format!("--bases {bases}"))?;
-        kmer::Ready::new(&device, &args)
+        let options = kmer::Options {
+            input: kmer::Input::Reads {
+                bases,
+                seed: kmer::Input::SEED,
+            },
+            ..kmer::Options::default()
+        };
+        kmer::Ready::new(&device, &options)
     };
     Job {
         scenario: Scenario::S15,
@@ -57,10 +71,10 @@ pub fn kmers(device: &Device, bases: u32) -> Job<kmer::Ready> {
         make: Box::new(make),
         ready: None,
         measure: |ready, name| {
-            let job = one(name, &kmer::allocators::all())?.job;
+            let job = one(name, &kmer::all())?.job;
             // The first run makes what drivers make when a kernel is launched first.
-            job(&ready.context())?;
-            let run = job(&ready.context())?;
+            job(&ready.context(&Bars::detect()))?;
+            let run = job(&ready.context(&Bars::detect()))?;
             let metrics = vec![
                 time("count", &[run.phases.count_device]),
                 footprint(run.bytes_used, run.bytes_blocks),
@@ -76,10 +90,23 @@ pub fn kmers(device: &Device, bases: u32) -> Job<kmer::Ready> {
 /// A graph of 2^`scale` vertices in which so many edges come, then go, in so many rounds.
 pub fn graph(device: &Device, [scale, rounds, updates]: [u32; 3]) -> Job<changing::Ready> {
     let device = device.clone();
-    let line = format!("--scale {scale} --rounds {rounds} --updates {updates}");
     let make = move || {
-        let args: GraphArgs = args(&line)?;
-        changing::Ready::new(&device, &args)
+        let options = changing::Options {
+            input: Input {
+                graph: Graph::Generated(Wanted {
+                    scale: Some(scale),
+                    ..Wanted::default()
+                }),
+                ..Input::default()
+            },
+            changes: Changes {
+                rounds,
+                updates,
+                ..Changes::default()
+            },
+            pool: None,
+        };
+        changing::Ready::new(&device, &options, &Bars::detect())
     };
     Job {
         scenario: Scenario::S16,
@@ -88,9 +115,9 @@ pub fn graph(device: &Device, [scale, rounds, updates]: [u32; 3]) -> Job<changin
         make: Box::new(make),
         ready: None,
         measure: |ready, name| {
-            let job = one(name, &graph::allocators::all())?.job;
+            let job = one(name, &graph::all())?.job;
             (job.fits)(&ready.expected.demand)?;
-            let run = (job.change)(&ready.context())?;
+            let run = (job.change)(&ready.context(&Bars::detect()))?;
             let heap = |rounds: &[changing::Times]| -> Vec<Duration> {
                 rounds.iter().map(|times| times.heap).collect()
             };
@@ -99,7 +126,7 @@ pub fn graph(device: &Device, [scale, rounds, updates]: [u32; 3]) -> Job<changin
                 time("delete", &heap(&run.deletes)),
             ];
             let phases = run.footprint.iter();
-            let of = |at: &changing::Footprint| footprint(at.bytes_used, at.bytes_live);
+            let of = |at: &Footprint| footprint(at.bytes_used, at.bytes_live);
             let most = phases
                 .map(of)
                 .max_by(|a, b| a.value.median.total_cmp(&b.value.median));
@@ -112,27 +139,11 @@ pub fn graph(device: &Device, [scale, rounds, updates]: [u32; 3]) -> Job<changin
     }
 }
 
-/// The options of a command.
-#[derive(Parser)]
-#[command(no_binary_name = true)]
-struct Line<A: Args> {
-    #[command(flatten)]
-    args: A,
-}
-
-/// Options as a user writes them behind a command: what they do not say is what it is for users.
-fn args<A: Args>(line: &str) -> Result<A, CliError> {
-    match Line::try_parse_from(line.split(' ')) {
-        Ok(Line { args }) => Ok(args),
-        Err(error) => Err(CliError::Usage(error.to_string())),
-    }
-}
-
 /// The allocator of this name.
-fn one<J: Copy>(name: &str, all: &[Allocator<J>]) -> Result<Allocator<J>, CliError> {
+fn one<J: Copy>(name: &str, all: &[Allocator<J>]) -> Result<Allocator<J>, JobError> {
     let found = named(&[name.to_owned()], all, DEFAULT)?;
     let first = found.first().copied();
-    first.ok_or_else(|| CliError::Usage(format!("there is no allocator `{name}`")))
+    first.ok_or_else(|| JobError::Usage(format!("there is no allocator `{name}`")))
 }
 
 /// What a heap ties up for its live blocks.

@@ -2,13 +2,13 @@
 
 use super::Job;
 use super::jobs::{footprint, time};
-use crate::error::CliError;
 use warpheap::device::*;
 use warpheap::{Device, DeviceHashMap, DeviceVec, HostAlloc, LaunchConfig, MapAlloc};
 use warpheap_applications::map::{MapFindEntry, MapInsertEntry};
 use warpheap_bench::program::Measured;
 use warpheap_bench::row::Metric;
 use warpheap_bench::scenario::Scenario;
+use warpheap_jobs::error::JobError;
 
 /// Fresh maps of which the times are told, after one that is not.
 const RUNS: usize = 5;
@@ -41,7 +41,7 @@ pub fn growing(device: &Device, bits: u32) -> Job<Keys> {
 }
 
 impl Keys {
-    fn new(device: &Device, bits: u32) -> Result<Self, CliError> {
+    fn new(device: &Device, bits: u32) -> Result<Self, JobError> {
         // An odd factor keeps them distinct.
         let keys: Vec<u32> = (0..1u32 << bits)
             .map(|i| i.wrapping_mul(0x9e37_79b1))
@@ -58,18 +58,18 @@ impl Keys {
 macro_rules! by_name {
     ($($allocator:ident),* $(,)?) => {
         /// The measurement with the allocator of this name.
-        fn by_name(keys: &Keys, name: &str) -> Result<Measured, CliError> {
+        fn by_name(keys: &Keys, name: &str) -> Result<Measured, JobError> {
             $(if name == $allocator::NAME {
                 return measure::<$allocator>(keys);
             })*
-            Err(CliError::Usage(format!("there is no allocator `{name}`")))
+            Err(JobError::Usage(format!("there is no allocator `{name}`")))
         }
     };
 }
 
 warpheap::rt::for_each_allocator!(by_name);
 
-fn measure<A>(keys: &Keys) -> Result<Measured, CliError>
+fn measure<A>(keys: &Keys) -> Result<Measured, JobError>
 where
     A: HostAlloc + MapAlloc + MapInsertEntry + MapFindEntry,
 {
@@ -79,7 +79,7 @@ where
         keys,
         results,
     } = keys;
-    let wrong = |what| CliError::Wrong {
+    let wrong = |what| JobError::Wrong {
         allocator: A::NAME,
         backend: device.info().backend.to_string(),
         what,

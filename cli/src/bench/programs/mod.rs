@@ -4,11 +4,11 @@
 mod jobs;
 mod map;
 
-use crate::error::CliError;
 use warpheap::{BackendKind, Device};
 use warpheap_bench::options::Options;
 use warpheap_bench::program::{Measured, Program, Refused};
 use warpheap_bench::scenario::Scenario;
+use warpheap_jobs::error::JobError;
 
 /// How large the programs are.
 struct Sizes {
@@ -60,9 +60,9 @@ struct Job<R> {
     scenario: Scenario,
     case: String,
     n: u32,
-    make: Box<dyn Fn() -> Result<R, CliError>>,
+    make: Box<dyn Fn() -> Result<R, JobError>>,
     ready: Option<Result<R, String>>,
-    measure: fn(&R, &str) -> Result<Measured, CliError>,
+    measure: fn(&R, &str) -> Result<Measured, JobError>,
 }
 
 impl<R> Program for Job<R> {

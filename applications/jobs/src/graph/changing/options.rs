@@ -1,0 +1,57 @@
+//! What is asked for.
+
+use crate::graph;
+use crate::graph::generate::Wanted;
+use crate::graph::input::Input;
+
+/// A graph, how it changes, and how that is measured.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The graph, which is made simple.
+    pub input: Input,
+    /// How it changes.
+    pub changes: Changes,
+    /// Bytes of the pool; what the rows need if none are given.
+    pub pool: Option<u64>,
+}
+
+/// How a graph changes, and what it is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Changes {
+    /// Rounds of insertions, and as many of deletions.
+    pub rounds: u32,
+    /// Edges of a round, from 1 to [`MOST_UPDATES`](Self::MOST_UPDATES).
+    pub updates: u32,
+    /// Vertices whose rows change; all if none are given.
+    pub focus: Option<u32>,
+    /// Whether the triangles of the initial graph are counted, which is made undirected.
+    pub triangles: bool,
+    /// Whether vertices are ranked after each phase.
+    pub page_rank: bool,
+    /// Iterations of PageRank.
+    pub iterations: u32,
+    /// Other seeds make other edges come.
+    pub seed: u64,
+}
+
+impl Changes {
+    /// Edges of a round when nobody says how many.
+    pub const UPDATES: u32 = 100_000;
+    /// The most edges that a round may have.
+    pub const MOST_UPDATES: u32 = 1 << 28;
+}
+
+impl Default for Changes {
+    /// None.
+    fn default() -> Self {
+        Changes {
+            rounds: 0,
+            updates: Self::UPDATES,
+            focus: None,
+            triangles: false,
+            page_rank: false,
+            iterations: graph::Options::ITERATIONS,
+            seed: Wanted::SEED,
+        }
+    }
+}

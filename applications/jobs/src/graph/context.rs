@@ -1,0 +1,42 @@
+//! What one run of the graph job works with.
+
+use super::growth::Demand;
+use super::input::Reference;
+use crate::progress::Progress;
+use std::time::Duration;
+use warpheap::{Device, DeviceError, Prepared};
+use warpheap_applications::Kernels;
+
+/// What a run works with.
+pub struct Context<'a> {
+    /// The device.
+    pub device: &'a Device,
+    /// The kernels, loaded on it.
+    pub kernels: &'a Kernels,
+    /// The graph and what comes out.
+    pub reference: &'a Reference,
+    /// What its vectors ask of the heap.
+    pub demand: &'a Demand,
+    /// Bytes of the pool, if the user named them.
+    pub pool: Option<u64>,
+    /// Edges of a launch.
+    pub batch: u32,
+    /// Where progress is shown.
+    pub progress: &'a dyn Progress,
+}
+
+/// Runs launches in order and returns their time on the device.
+///
+/// # Errors
+/// The first launch with lanes that failed; errors of the device.
+pub fn run_all(context: &Context<'_>, launches: &[Prepared]) -> Result<Duration, DeviceError> {
+    let reports = context.device.run_all(launches)?;
+    let mut time = Duration::ZERO;
+    for (launch, report) in launches.iter().zip(reports) {
+        if let Some(failure) = report.failure(launch.entry()) {
+            return Err(Box::new(failure).into());
+        }
+        time += report.device_time;
+    }
+    Ok(time)
+}

@@ -1,0 +1,179 @@
+//! Reads a graph from a file: Matrix Market or an edge list, told apart by the first line.
+//!
+//! - `matrix_market`: coordinate files, ids from 1, weights ignored, symmetric kinds mirrored.
+//! - `edge_list`: two columns of ids, ids from 0 unless the user says otherwise.
+
+mod edge_list;
+mod error;
+mod matrix_market;
+
+use super::edges::EdgeList;
+use std::path::Path;
+
+pub use error::{LineError, ReadError, shown};
+
+/// What a file does not say about itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// An edge list counts vertices from 1. (Matrix Market files always do.)
+    pub one_based: bool,
+    /// Add the opposite of every edge that is no loop. (Symmetric matrices already mean it.)
+    pub undirected: bool,
+}
+
+/// Largest vertex id counted from 0: the number of vertices must fit in 32 bits too.
+const MAX_ID: u64 = u32::MAX as u64 - 1;
+
+/// Reads the file, or standard input when the path is `-`.
+///
+/// # Errors
+/// [`ReadError`], with line number and text where one line is to blame.
+pub fn read(path: &Path, options: ReadOptions) -> Result<EdgeList, ReadError> {
+    let name = if path == Path::new("-") {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
+    };
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    let bytes = bytes.map_err(|source| ReadError::Io {
+        file: name.clone(),
+        source,
+    })?;
+    parse(&name, &bytes, options)
+}
+
+/// Reads a graph from the contents of the file called `name`.
+///
+/// # Errors
+/// [`ReadError`], as [`read`].
+pub fn parse(name: &str, bytes: &[u8], options: ReadOptions) -> Result<EdgeList, ReadError> {
+    let input = Input::new(name, bytes)?;
+    let graph = if input
+        .text
+        .get(..BANNER.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(BANNER))
+    {
+        matrix_market::parse(&input, options)?
+    } else {
+        edge_list::parse(&input, options)?
+    };
+    if graph.edges.is_empty() {
+        return Err(ReadError::NoEdges { file: name.into() });
+    }
+    if u32::try_from(graph.edges.len()).is_err() {
+        return Err(ReadError::TooManyEdges {
+            file: name.into(),
+            edges: graph.edges.len(),
+        });
+    }
+    // Every vertex costs an empty vector on the device, so one stray id must not ask for billions.
+    if graph.vertices > 1 << 24 && graph.vertices as usize / 256 > graph.edges.len() {
+        return Err(ReadError::TooSparse {
+            file: name.into(),
+            vertices: graph.vertices,
+            edges: graph.edges.len(),
+        });
+    }
+    Ok(graph)
+}
+
+/// First word of a Matrix Market file.
+const BANNER: &str = "%%MatrixMarket";
+
+/// A file in memory, with the name that errors carry.
+struct Input<'a> {
+    name: &'a str,
+    text: &'a str,
+}
+
+impl<'a> Input<'a> {
+    fn new(name: &'a str, bytes: &'a [u8]) -> Result<Self, ReadError> {
+        // Editors on Windows put a byte order mark in front.
+        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        if bytes.trim_ascii().is_empty() {
+            return Err(ReadError::Empty { file: name.into() });
+        }
+        if bytes.starts_with(&[0x1F, 0x8B]) {
+            return Err(ReadError::Compressed { file: name.into() });
+        }
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let valid = &bytes[..error.valid_up_to()];
+            let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
+            let start = valid
+                .iter()
+                .rposition(|byte| *byte == b'\n')
+                .map_or(0, |at| at + 1);
+            let rest = &bytes[start..];
+            let end = rest
+                .iter()
+                .position(|byte| *byte == b'\n')
+                .unwrap_or(rest.len());
+            ReadError::Line {
+                file: name.into(),
+                line,
+                what: LineError::NotUtf8,
+                text: error::shown(&String::from_utf8_lossy(&rest[..end])),
+            }
+        })?;
+        Ok(Self { name, text })
+    }
+
+    /// The lines without surrounding white space, numbered from 1.
+    fn lines(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
+        (1..).zip(self.text.lines()).map(|(number, text)| Line {
+            number,
+            text: text.trim(),
+        })
+    }
+
+    /// At most how many entries the text can hold: an entry is two digits, a space and a line end.
+    fn most_entries(&self) -> usize {
+        self.text.len() / 4 + 1
+    }
+
+    fn error(&self, line: Line<'_>, what: LineError) -> ReadError {
+        ReadError::Line {
+            file: self.name.into(),
+            line: line.number,
+            what,
+            text: error::shown(line.text),
+        }
+    }
+}
+
+/// One line of the input.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    number: usize,
+    text: &'a str,
+}
+
+/// Reads a vertex id as a number, whatever its base.
+fn vertex_id(word: &str) -> Result<u64, LineError> {
+    if word.is_empty() || !word.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(LineError::NotAnId {
+            word: error::shown(word),
+        });
+    }
+    // Only digits, so the one thing that can be wrong is the size.
+    word.parse().map_err(|_| LineError::IdTooLarge {
+        id: error::shown(word),
+    })
+}
+
+/// Appends the edge and, if asked, its mirror image.
+fn push(edges: &mut Vec<[u32; 2]>, edge: [u32; 2], mirror: bool) {
+    edges.push(edge);
+    let [source, target] = edge;
+    if mirror && source != target {
+        edges.push([target, source]);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,208 @@
+//! What a run is reported as: the JSON whose field names stay. `show` writes the same for people.
+
+use crate::allocators::LeftOut;
+use crate::device::DeviceReport;
+use crate::seconds::seconds;
+use serde::Serialize;
+use std::time::Duration;
+
+/// Version of the JSON: goes up when a field changes its name or meaning, not when one is added.
+pub const SCHEMA: u32 = 1;
+
+/// Vertices in the list of those with the highest rank.
+pub const TOP: usize = 10;
+
+/// Everything that a command prints: one graph, one device, a run per allocator.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Where it ran.
+    pub device: DeviceReport,
+    /// What was built.
+    pub graph: GraphReport,
+    /// One per allocator, in the order asked for.
+    pub runs: Vec<Run>,
+    /// Allocators of `all` that cannot build this graph.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// The graph of a report.
+#[derive(Debug, Clone, Serialize)]
+pub struct GraphReport {
+    /// Where it came from.
+    #[serde(flatten)]
+    pub source: Source,
+    /// Vertices.
+    pub vertices: u32,
+    /// Directed edges.
+    pub edges: u64,
+    /// Edges that enter the vertex with the most of them.
+    pub largest_in_degree: u32,
+    /// Seconds to read or generate it.
+    #[serde(rename = "load_s", serialize_with = "seconds")]
+    pub load: Duration,
+}
+
+/// Where a graph came from.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "source", rename_all = "lowercase")]
+pub enum Source {
+    /// Read from a file.
+    File {
+        /// Its name.
+        file: String,
+    },
+    /// Generated: R-MAT.
+    Rmat {
+        /// Vertices and seed.
+        #[serde(flatten)]
+        size: Size,
+        /// Edges per vertex.
+        edge_factor: u32,
+    },
+    /// Generated: roads.
+    Grid {
+        /// Vertices and seed.
+        #[serde(flatten)]
+        size: Size,
+    },
+    /// Generated: a triangulated plane.
+    Mesh {
+        /// Vertices and seed.
+        #[serde(flatten)]
+        size: Size,
+    },
+    /// Generated: a power law and one vertex that neighbours all.
+    Hub {
+        /// Vertices and seed.
+        #[serde(flatten)]
+        size: Size,
+        /// Edges per vertex.
+        edge_factor: u32,
+    },
+}
+
+/// What every generated graph has.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Size {
+    /// log2 of the number of vertices.
+    pub scale: u32,
+    /// Seed.
+    pub seed: u64,
+}
+
+/// One allocator's run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Run {
+    /// Name of the allocator.
+    pub allocator: &'static str,
+    /// Size of the heap in bytes.
+    pub pool_bytes: u64,
+    /// Edges of a launch.
+    pub batch_edges: u32,
+    /// Launches of the insert kernel.
+    pub batches: u32,
+    /// Blocks that the vectors asked the heap for.
+    pub mallocs: u64,
+    /// Blocks that they gave back, the final clearing included.
+    pub frees: u64,
+    /// Bytes of the vectors' blocks when the graph is complete.
+    pub bytes_live: u64,
+    /// Bytes of the heap that are taken then, as the allocator rounds and reserves them.
+    pub bytes_used: u64,
+    /// `bytes_live / bytes_used`.
+    pub utilisation: f64,
+    /// PageRank iterations.
+    pub iterations: u32,
+    /// Largest relative difference of a rank from the reference's.
+    pub rank_error: f64,
+    /// Time per phase.
+    #[serde(flatten)]
+    pub phases: Phases,
+    /// The [`TOP`] vertices of highest rank.
+    pub top: Vec<Top>,
+}
+
+/// Wall-clock time of the phases of a run, and the part of it that the device was running kernels.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Phases {
+    /// Grouping edges by target on the CPU.
+    #[serde(rename = "prepare_s", serialize_with = "seconds")]
+    pub prepare: Duration,
+    /// Copying batches to the device.
+    #[serde(rename = "upload_s", serialize_with = "seconds")]
+    pub upload: Duration,
+    /// Launching the insert kernel and waiting for it.
+    #[serde(rename = "insert_s", serialize_with = "seconds")]
+    pub insert: Duration,
+    /// Insert kernel, as the device timed it.
+    #[serde(rename = "insert_device_s", serialize_with = "seconds")]
+    pub insert_device: Duration,
+    /// All PageRank iterations.
+    #[serde(rename = "rank_s", serialize_with = "seconds")]
+    pub rank: Duration,
+    /// PageRank kernels, as the device timed them.
+    #[serde(rename = "rank_device_s", serialize_with = "seconds")]
+    pub rank_device: Duration,
+    /// Copying the neighbours out of the heap and to the CPU.
+    #[serde(rename = "collect_s", serialize_with = "seconds")]
+    pub collect: Duration,
+    /// Freeing every vector.
+    #[serde(rename = "free_s", serialize_with = "seconds")]
+    pub free: Duration,
+    /// Freeing kernel, as the device timed it.
+    #[serde(rename = "free_device_s", serialize_with = "seconds")]
+    pub free_device: Duration,
+    /// Comparing with the reference on the CPU.
+    #[serde(rename = "check_s", serialize_with = "seconds")]
+    pub check: Duration,
+}
+
+/// A vertex of high rank.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Top {
+    /// The vertex, numbered as in the input.
+    pub vertex: u64,
+    /// Its rank.
+    pub rank: f32,
+    /// Edges that enter it.
+    pub in_degree: u32,
+}
+
+/// The `count` vertices of highest rank, equal ranks in the order of their ids. `base` is added to ids.
+pub fn top(ranks: &[f32], in_degree: impl Fn(u32) -> u32, base: u32, count: usize) -> Vec<Top> {
+    let mut order: Vec<u32> = (0..ranks.len() as u32).collect();
+    let by_rank = |a: &u32, b: &u32| {
+        ranks[*b as usize]
+            .total_cmp(&ranks[*a as usize])
+            .then(a.cmp(b))
+    };
+    if count < order.len() {
+        order.select_nth_unstable_by(count, by_rank);
+        order.truncate(count);
+    }
+    order.sort_unstable_by(by_rank);
+    order
+        .into_iter()
+        .map(|vertex| Top {
+            vertex: u64::from(vertex) + u64::from(base),
+            rank: ranks[vertex as usize],
+            in_degree: in_degree(vertex),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn top_breaks_ties_by_id() {
+        let top = top(&[0.2, 0.3, 0.1, 0.3], |vertex| vertex * 10, 1, 3);
+        let vertices: Vec<u64> = top.iter().map(|top| top.vertex).collect();
+        assert_eq!(vertices, [2, 4, 1]);
+        assert_eq!(top[1].in_degree, 30);
+        assert_eq!(super::top(&[0.5], |_| 0, 0, 10).len(), 1);
+    }
+}

@@ -1,0 +1,108 @@
+//! One run of the graph job: one allocator on one device.
+
+use super::check::{self, Mismatch};
+use super::context::Context;
+use super::insert::insert;
+use super::pool::need;
+use super::rank::rank;
+use super::report::{self, Phases, Run, top};
+use crate::error::JobError;
+use crate::pool::Failed;
+use std::time::Instant;
+use warpheap::device::HeapVec;
+use warpheap::{DeviceError, DeviceVec, LaunchConfig, Pool, vector_lengths};
+use warpheap_applications::graph::{
+    GraphCollectEntry, GraphFreeEntry, GraphInsertEntry, GraphRankEntry,
+};
+
+/// Runs the job with the allocator `A`.
+///
+/// # Errors
+/// The pool is too small or cannot be had, the device fails, or its answer is wrong.
+pub fn run<A>(context: &Context<'_>) -> Result<Run, JobError>
+where
+    A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
+{
+    let need = need::<A>(context.device.info(), context.demand);
+    Ok(need.tried(context.pool, |bytes| attempt::<A>(context, bytes))?)
+}
+
+fn attempt<A>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>
+where
+    A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
+{
+    let reference = context.reference;
+    let pool = context.device.reserve::<A>(bytes).map_err(Failed::NoPool)?;
+    let count = reference.list.vertices;
+    let mut vertices = DeviceVec::<HeapVec<u32>>::zeroed(context.device, count as usize)?;
+    let mut phases = Phases::default();
+
+    let batches = insert(context, &pool, &vertices, &mut phases)?;
+    let grown = pool.stats()?;
+    let ranks = rank(context, &pool, &vertices, &mut phases)?;
+    let lengths: Vec<u32> = vector_lengths(&vertices)?;
+    let base = reference.list.base;
+    let wrong = |mismatch: Mismatch| JobError::Wrong {
+        allocator: A::NAME,
+        backend: context.device.info().backend.to_string(),
+        what: mismatch.to_string(),
+    };
+    // Before the vectors are copied to places that these lengths decide.
+    check::degrees(&reference.rows, &lengths, base).map_err(wrong)?;
+    let mut neighbours = collect(context, &pool, &vertices, &mut phases)?;
+
+    let started = Instant::now();
+    let shape = LaunchConfig::for_num_elems(count);
+    let report = context.kernels.graph_free(&pool, shape, &mut vertices)?;
+    phases.free += started.elapsed();
+    phases.free_device += report.device_time;
+    let freed = pool.stats()?;
+
+    let started = Instant::now();
+    check::neighbours(&reference.rows, &mut neighbours, base).map_err(wrong)?;
+    let rank_error = check::ranks(&reference.ranks, &ranks, base).map_err(wrong)?;
+    check::heap(context.demand, &grown, &freed).map_err(wrong)?;
+    phases.check += started.elapsed();
+
+    let (live, used) = (grown.live_bytes(), grown.usage.committed_bytes);
+    Ok(Run {
+        allocator: A::NAME,
+        pool_bytes: pool.bytes(),
+        batch_edges: context.batch,
+        batches,
+        mallocs: freed.mallocs,
+        frees: freed.frees,
+        bytes_live: live,
+        bytes_used: used,
+        utilisation: live as f64 / used.max(1) as f64,
+        iterations: reference.iterations,
+        rank_error,
+        phases,
+        top: top(
+            &ranks,
+            |vertex| reference.rows.degree(vertex),
+            base,
+            report::TOP,
+        ),
+    })
+}
+
+/// Copies every vector out of the heap, row after row as in the reference.
+fn collect<A: GraphCollectEntry>(
+    context: &Context<'_>,
+    pool: &Pool<A>,
+    vertices: &DeviceVec<HeapVec<u32>>,
+    phases: &mut Phases,
+) -> Result<Vec<u32>, DeviceError> {
+    let rows = &context.reference.rows;
+    let started = Instant::now();
+    let offsets = DeviceVec::from_slice(context.device, &rows.offsets)?;
+    let out = DeviceVec::<u32>::zeroed(context.device, rows.sources.len())?;
+    let shape = LaunchConfig::for_num_elems(rows.vertices());
+    context
+        .kernels
+        .graph_collect(pool, shape, vertices, &offsets, &out)?;
+    let neighbours = out.to_vec()?;
+    phases.collect += started.elapsed();
+    Ok(neighbours)
+}

@@ -1,0 +1,202 @@
+//! What a join is reported as: the JSON whose field names stay. `show` writes the same for people.
+
+use super::shape::Shape;
+use crate::device::DeviceReport;
+use crate::seconds::seconds;
+use serde::Serialize;
+use std::time::Duration;
+
+/// Version of the JSON: goes up when a field changes its name or meaning, not when one is added.
+pub const SCHEMA: u32 = 1;
+
+/// Everything that the command prints: one join, one device, a run per allocator.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Where it ran.
+    pub device: DeviceReport,
+    /// What was joined.
+    pub join: JoinReport,
+    /// One per allocator, in the order asked for.
+    pub runs: Vec<Run>,
+}
+
+/// The join of a report.
+#[derive(Debug, Clone, Serialize)]
+pub struct JoinReport {
+    /// Where the tables came from.
+    #[serde(flatten)]
+    pub source: Source,
+    /// Rows of the left table.
+    pub rows_left: u32,
+    /// Rows of the right table.
+    pub rows_right: u32,
+    /// Matches.
+    pub matches: u64,
+    /// Partitions.
+    pub partitions: u64,
+    /// Buckets of the hash table.
+    pub buckets: u64,
+    /// Lanes of the probe.
+    pub lanes: u32,
+    /// Bytes of a page.
+    pub page_bytes: u32,
+    /// Seconds to read or generate the tables and to join them on the CPU.
+    #[serde(rename = "load_s", serialize_with = "seconds")]
+    pub load: Duration,
+    /// Seconds to copy them to the device.
+    #[serde(rename = "upload_s", serialize_with = "seconds")]
+    pub upload: Duration,
+}
+
+/// Where tables came from.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "source", rename_all = "lowercase")]
+pub enum Source {
+    /// Read from files.
+    Files {
+        /// Name of the left one.
+        left: String,
+        /// Name of the right one.
+        right: String,
+    },
+    /// Generated.
+    Generated {
+        /// Left rows with the key of a right row, on average.
+        matches: u32,
+        /// Percent of the right rows that have all the same key.
+        skew_percent: u32,
+        /// Seed.
+        seed: u64,
+    },
+}
+
+/// One allocator's run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Run {
+    /// Name of the allocator.
+    pub allocator: &'static str,
+    /// Size of the heap in bytes.
+    pub pool_bytes: u64,
+    /// Pages that the probe got.
+    pub pages: u64,
+    /// Bytes of the matches.
+    pub match_bytes: u64,
+    /// Bytes of the pages.
+    pub bytes_of_pages: u64,
+    /// `match_bytes / bytes_of_pages`; 0 without pages.
+    pub utilisation: f64,
+    /// Right rows that the probe handles in a second, in millions; by the device's time where it tells one.
+    pub probe_mtuples_per_s: f64,
+    /// Time per phase.
+    #[serde(flatten)]
+    pub phases: Phases,
+}
+
+/// Time of the phases of a run: by the clock, and the part of it that the device was running kernels. Of probe
+/// and free, which are repeated, the medians.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Phases {
+    /// Ordering both tables by partition.
+    #[serde(rename = "partition_s", serialize_with = "seconds")]
+    pub partition: Duration,
+    /// Its kernels.
+    #[serde(rename = "partition_device_s", serialize_with = "seconds")]
+    pub partition_device: Duration,
+    /// Building the hash table.
+    #[serde(rename = "build_s", serialize_with = "seconds")]
+    pub build: Duration,
+    /// Its kernel.
+    #[serde(rename = "build_device_s", serialize_with = "seconds")]
+    pub build_device: Duration,
+    /// Finding the matches and writing them to pages.
+    #[serde(rename = "probe_s", serialize_with = "seconds")]
+    pub probe: Duration,
+    /// Its kernel.
+    #[serde(rename = "probe_device_s", serialize_with = "seconds")]
+    pub probe_device: Duration,
+    /// Copying the matches out of the pages and to the CPU.
+    #[serde(rename = "collect_s", serialize_with = "seconds")]
+    pub collect: Duration,
+    /// Freeing the pages.
+    #[serde(rename = "free_s", serialize_with = "seconds")]
+    pub free: Duration,
+    /// Its kernel.
+    #[serde(rename = "free_device_s", serialize_with = "seconds")]
+    pub free_device: Duration,
+    /// Comparing with the CPU's join.
+    #[serde(rename = "check_s", serialize_with = "seconds")]
+    pub check: Duration,
+}
+
+impl Phases {
+    /// Time of the probe as the device tells it, or by the clock where it does not.
+    pub fn of_probe(&self) -> Duration {
+        match self.probe_device.is_zero() {
+            true => self.probe,
+            false => self.probe_device,
+        }
+    }
+}
+
+impl JoinReport {
+    /// The join of tables with so many `rows`, left and right; `times` are those of loading and copying.
+    pub fn new(source: Source, rows: [u32; 2], shape: &Shape, times: [Duration; 2]) -> Self {
+        JoinReport {
+            source,
+            rows_left: rows[0],
+            rows_right: rows[1],
+            matches: shape.matches,
+            partitions: 1 << shape.partition_bits,
+            buckets: 1 << shape.bucket_bits,
+            lanes: shape.lanes,
+            page_bytes: shape.page_bytes,
+            load: times[0],
+            upload: times[1],
+        }
+    }
+}
+
+impl Run {
+    /// A run whose probe looked for the partners of so many `rows` and got so many `pages`.
+    pub fn new(
+        allocator: &'static str,
+        pool_bytes: u64,
+        rows: usize,
+        pages: u64,
+        shape: &Shape,
+        phases: Phases,
+    ) -> Self {
+        let bytes_of_pages = pages * u64::from(shape.page_bytes);
+        let seconds = phases.of_probe().as_secs_f64().max(1e-9);
+        Run {
+            allocator,
+            pool_bytes,
+            pages,
+            match_bytes: shape.match_bytes(),
+            bytes_of_pages,
+            utilisation: shape.match_bytes() as f64 / bytes_of_pages.max(1) as f64,
+            probe_mtuples_per_s: rows as f64 / seconds / 1e6,
+            phases,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_follow_from_pages_and_times() {
+        let phases = Phases {
+            probe: Duration::from_micros(100),
+            ..Phases::default()
+        };
+        let shape = Shape::new(100, 200, 600, 10, 128);
+        let run = Run::new("Bump", 1 << 20, 200, 50, &shape, phases);
+        assert_eq!((run.match_bytes, run.bytes_of_pages), (4800, 6400));
+        assert_eq!(run.utilisation, 0.75);
+        assert!((run.probe_mtuples_per_s - 2.0).abs() < 1e-9);
+    }
+}

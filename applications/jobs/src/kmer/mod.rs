@@ -1,0 +1,83 @@
+//! The k-mers of DNA sequences, counted in a hash map that grows on the device.
+//!
+//! | module | what |
+//! |---|---|
+//! | `sequences`, [`read`], `generate` | sequences: what they are, FASTA files, generated ones |
+//! | `reference` | what the CPU counts |
+//! | `pool` | the pool that is enough |
+//! | `allocators`, `run` | which allocators there are; one run on a device, and whether it is right |
+//! | `options`, `ready` | what is asked for; what is made of it before the first run |
+//! | [`report`] | what comes of it |
+
+mod allocators;
+mod generate;
+mod options;
+mod pool;
+pub mod read;
+mod ready;
+mod reference;
+pub mod report;
+mod run;
+mod sequences;
+
+pub use allocators::{Job, all};
+pub use options::{Input, MOST_BASES, Options};
+pub use ready::Ready;
+pub use reference::Counts;
+pub use run::Context;
+pub use sequences::Sequences;
+
+use crate::allocators::{Allocator, LeftOut};
+use crate::device::DeviceReport;
+use crate::error::JobError;
+use crate::pool::Failure;
+use crate::progress::Progress;
+use report::{Frequency, Report, SCHEMA, Top};
+use warpheap::Device;
+
+/// Counts the k-mers with each of these allocators, and checks the counts against the CPU's.
+///
+/// # Errors
+/// Settings that make no sense, a bad file, a device that fails or counts wrongly; an allocator that cannot do it, if it is
+/// the only one or was asked for by name.
+pub fn run(
+    device: &Device,
+    allocators: &[Allocator<Job>],
+    options: &Options,
+    progress: &dyn Progress,
+) -> Result<Report, JobError> {
+    let ready = Ready::new(device, options)?;
+    let context = ready.context(progress);
+    let counts = &ready.counts;
+    let mut runs = Vec::new();
+    let mut left_out = Vec::new();
+    for allocator in allocators {
+        match (allocator.job)(&context) {
+            Ok(run) => runs.push(run),
+            Err(Failure::Other(error)) => return Err(error),
+            // A table of all is not worth less for one that is missing.
+            Err(Failure::Cannot(error)) if allocator.by_name || allocators.len() == 1 => {
+                return Err(error);
+            }
+            Err(Failure::Cannot(error)) => left_out.push(LeftOut::new(allocator.name, &error)),
+        }
+    }
+    let top = |(kmer, count)| Top {
+        kmer: sequences::letters(kmer, options.k),
+        count,
+    };
+    let frequency = |(count, kmers)| Frequency { count, kmers };
+    Ok(Report {
+        schema: SCHEMA,
+        device: DeviceReport::from(device),
+        input: ready.input.clone(),
+        k: options.k,
+        canonical: options.canonical,
+        total: counts.total,
+        distinct: counts.distinct(),
+        top: counts.top(options.top).into_iter().map(top).collect(),
+        spectrum: counts.spectrum().into_iter().map(frequency).collect(),
+        runs,
+        left_out,
+    })
+}

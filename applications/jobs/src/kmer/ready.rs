@@ -1,0 +1,90 @@
+//! What is made before the first run.
+
+use super::options::{Input, Options};
+use super::reference::{self, Counts};
+use super::report::{InputReport, Source};
+use super::run::Context;
+use super::sequences::Sequences;
+use super::{generate, read};
+use crate::error::JobError;
+use crate::progress::Progress;
+use std::time::Instant;
+use warpheap::Device;
+use warpheap_applications::Kernels;
+
+/// Sequences that are ready to be counted with any allocator.
+pub struct Ready {
+    device: Device,
+    kernels: Kernels,
+    sequences: Sequences,
+    /// What the CPU counts.
+    pub counts: Counts,
+    canonical: bool,
+    pool: Option<u64>,
+    batch: u32,
+    /// What they are.
+    pub input: InputReport,
+}
+
+impl Ready {
+    /// Reads or generates the sequences, and counts their k-mers on the CPU.
+    ///
+    /// # Errors
+    /// Settings out of bounds, a bad file, sequences without a k-mer, a device that fails.
+    pub fn new(device: &Device, options: &Options) -> Result<Self, JobError> {
+        options.check()?;
+        let kernels = warpheap_applications::load(device)?;
+        let (input, sequences) = input(&options.input)?;
+        let counts = reference::count(&sequences, options.k, options.canonical);
+        if counts.total == 0 {
+            return Err(JobError::Usage(format!(
+                "there is no {}-mer: no sequence has so many known bases in a row",
+                options.k
+            )));
+        }
+        Ok(Ready {
+            device: device.clone(),
+            kernels,
+            sequences,
+            counts,
+            canonical: options.canonical,
+            pool: options.pool,
+            batch: options.batch,
+            input,
+        })
+    }
+
+    /// What a run works with.
+    pub fn context<'a>(&'a self, progress: &'a dyn Progress) -> Context<'a> {
+        Context {
+            device: &self.device,
+            kernels: &self.kernels,
+            sequences: &self.sequences,
+            counts: &self.counts,
+            canonical: self.canonical,
+            pool: self.pool,
+            batch: self.batch,
+            progress,
+        }
+    }
+}
+
+/// Reads or generates the sequences.
+fn input(input: &Input) -> Result<(InputReport, Sequences), JobError> {
+    let started = Instant::now();
+    let (source, sequences) = match input {
+        Input::File(path) => {
+            let (file, sequences) = read::read(path)?;
+            (Source::File { file }, sequences)
+        }
+        &Input::Reads { bases, seed } => (Source::Reads { seed }, generate::reads(bases, seed)),
+    };
+    let report = InputReport {
+        source,
+        records: sequences.records,
+        bases: sequences.len,
+        unknown: sequences.unknown,
+        load: started.elapsed(),
+    };
+    Ok((report, sequences))
+}

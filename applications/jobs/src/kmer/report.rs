@@ -1,0 +1,137 @@
+//! What a run is reported as: the JSON whose field names stay. `show` writes the same for people.
+
+use crate::allocators::LeftOut;
+use crate::device::DeviceReport;
+use crate::seconds::seconds;
+use serde::Serialize;
+use std::time::Duration;
+
+/// Version of the JSON: goes up when a field changes its name or meaning, not when one is added.
+pub const SCHEMA: u32 = 1;
+
+/// Everything that the command prints: one input, one device, a run per allocator.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Where it ran.
+    pub device: DeviceReport,
+    /// What was counted.
+    pub input: InputReport,
+    /// Bases of a k-mer.
+    pub k: u32,
+    /// Whether a k-mer and its reverse complement are one.
+    pub canonical: bool,
+    /// K-mers, all together.
+    pub total: u64,
+    /// Different k-mers.
+    pub distinct: u64,
+    /// The most frequent ones.
+    pub top: Vec<Top>,
+    /// How many there are of each frequency; those of no k-mer are left out.
+    pub spectrum: Vec<Frequency>,
+    /// One per allocator, in the order asked for.
+    pub runs: Vec<Run>,
+    /// Allocators of `all` that cannot hold the map.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// The sequences of a report.
+#[derive(Debug, Clone, Serialize)]
+pub struct InputReport {
+    /// Where they came from.
+    #[serde(flatten)]
+    pub source: Source,
+    /// Sequences.
+    pub records: u32,
+    /// Bases.
+    pub bases: u32,
+    /// Letters that stand for several bases.
+    pub unknown: u64,
+    /// Seconds to read or generate them.
+    #[serde(rename = "load_s", serialize_with = "seconds")]
+    pub load: Duration,
+}
+
+/// Where sequences came from.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "source", rename_all = "lowercase")]
+pub enum Source {
+    /// Read from a file.
+    File {
+        /// Its name.
+        file: String,
+    },
+    /// Generated.
+    Reads {
+        /// Seed.
+        seed: u64,
+    },
+}
+
+/// A frequent k-mer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Top {
+    /// Its bases.
+    pub kmer: String,
+    /// How often it comes.
+    pub count: u32,
+}
+
+/// How many k-mers come equally often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Frequency {
+    /// How often each of them comes.
+    pub count: u32,
+    /// How many they are.
+    pub kmers: u64,
+}
+
+/// One allocator's run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Run {
+    /// Name of the allocator.
+    pub allocator: &'static str,
+    /// Size of the heap in bytes.
+    pub pool_bytes: u64,
+    /// Logarithm of the number of slots of the map's root.
+    pub root_bits: u32,
+    /// Launches of the counting kernel.
+    pub batches: u32,
+    /// Bytes of keys and counts.
+    pub bytes_entries: u64,
+    /// Bytes of the map's blocks, as the allocator rounds them.
+    pub bytes_blocks: u64,
+    /// Bytes of the heap that are taken then, as the allocator rounds and reserves them.
+    pub bytes_used: u64,
+    /// `bytes_entries / bytes_used`.
+    pub utilisation: f64,
+    /// Millions of k-mers counted in a second, by the time on the device.
+    pub mkmers_per_s: f64,
+    /// Time per phase.
+    #[serde(flatten)]
+    pub phases: Phases,
+}
+
+/// Wall-clock time of the phases of a run, and the part of it that the device was running kernels.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Phases {
+    /// Copying the sequences to the device.
+    #[serde(rename = "upload_s", serialize_with = "seconds")]
+    pub upload: Duration,
+    /// Launching the counting kernel and waiting for it.
+    #[serde(rename = "count_s", serialize_with = "seconds")]
+    pub count: Duration,
+    /// Counting kernel, as the device timed it.
+    #[serde(rename = "count_device_s", serialize_with = "seconds")]
+    pub count_device: Duration,
+    /// Reading the map back.
+    #[serde(rename = "read_s", serialize_with = "seconds")]
+    pub read: Duration,
+    /// Freeing the map.
+    #[serde(rename = "free_s", serialize_with = "seconds")]
+    pub free: Duration,
+    /// Comparing with what the CPU counted.
+    #[serde(rename = "check_s", serialize_with = "seconds")]
+    pub check: Duration,
+}

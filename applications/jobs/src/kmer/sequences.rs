@@ -1,0 +1,147 @@
+//! DNA sequences as the kernel reads them.
+
+/// Letters of the bases 0 to 3.
+pub const LETTERS: [char; 4] = ['A', 'C', 'G', 'T'];
+
+/// Sequences, one after the other, two bits for each base.
+#[derive(Debug, Default)]
+pub struct Sequences {
+    /// Sixteen bases to a word, the first one in the lowest bits; with two words of padding.
+    pub bases: Vec<u32>,
+    /// A bit for each base that follows a break; with two words of padding, too.
+    pub breaks: Vec<u32>,
+    /// Number of bases.
+    pub len: u32,
+    /// Number of sequences.
+    pub records: u32,
+    /// Letters that stand for several bases, or for none that is known.
+    pub unknown: u64,
+}
+
+/// Words behind the last that is needed: the kernel looks that far.
+const PADDING: usize = 2;
+
+impl Sequences {
+    /// Base `at`, 0 to 3.
+    pub fn base(&self, at: u32) -> u32 {
+        self.bases[at as usize / 16] >> (at % 16 * 2) & 3
+    }
+
+    /// Whether base `at` follows a break.
+    pub fn follows_break(&self, at: u32) -> bool {
+        self.breaks[at as usize / 32] >> (at % 32) & 1 != 0
+    }
+
+    /// Places at which a k-mer may begin.
+    pub fn places(&self, k: u32) -> u32 {
+        (self.len + 1).saturating_sub(k)
+    }
+}
+
+/// Puts sequences together.
+#[derive(Debug, Default)]
+pub struct Builder {
+    made: Sequences,
+    /// Whether the next base follows a break.
+    broken: bool,
+}
+
+impl Builder {
+    /// Begins a sequence.
+    pub fn begin(&mut self) {
+        self.made.records += 1;
+        self.broken = true;
+    }
+
+    /// Appends a base, 0 to 3.
+    pub fn push(&mut self, base: u32) {
+        let made = &mut self.made;
+        let at = made.len;
+        if at % 16 == 0 {
+            made.bases.push(0);
+        }
+        if at % 32 == 0 {
+            made.breaks.push(0);
+        }
+        made.bases[at as usize / 16] |= base << (at % 16 * 2);
+        made.breaks[at as usize / 32] |= u32::from(self.broken) << (at % 32);
+        made.len += 1;
+        self.broken = false;
+    }
+
+    /// Appends a letter that is no base for certain.
+    pub fn unknown(&mut self) {
+        self.made.unknown += 1;
+        self.broken = true;
+    }
+
+    /// Number of bases so far.
+    pub fn len(&self) -> u32 {
+        self.made.len
+    }
+
+    /// The sequences.
+    pub fn finish(mut self) -> Sequences {
+        for words in [&mut self.made.bases, &mut self.made.breaks] {
+            words.resize(words.len() + PADDING, 0);
+        }
+        self.made
+    }
+}
+
+/// A k-mer, the last base in the lowest bits, in letters.
+pub fn letters(kmer: u64, k: u32) -> String {
+    let base = |i: u32| LETTERS[(kmer >> (2 * i) & 3) as usize];
+    (0..k).rev().map(base).collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Sequences of these letters: a `|` begins the next one, other letters than ACGT are unknown.
+    pub fn of(text: &str) -> Sequences {
+        let mut builder = Builder::default();
+        builder.begin();
+        for letter in text.chars() {
+            match LETTERS.iter().position(|&other| other == letter) {
+                Some(base) => builder.push(base as u32),
+                None if letter == '|' => builder.begin(),
+                None => builder.unknown(),
+            }
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn bases_and_breaks_are_where_they_were_put() {
+        let text = "ACGTNNTTGCA|".repeat(9);
+        let sequences = of(&text);
+        let known: Vec<char> = text.chars().filter(|c| LETTERS.contains(c)).collect();
+        assert_eq!(sequences.len as usize, known.len());
+        for (at, letter) in (0..).zip(known) {
+            assert_eq!(LETTERS[sequences.base(at) as usize], letter, "{at}");
+            assert_eq!(
+                sequences.follows_break(at),
+                at % 9 == 0 || at % 9 == 4,
+                "{at}"
+            );
+        }
+        assert_eq!((sequences.records, sequences.unknown), (10, 18));
+        assert_eq!(sequences.bases.len(), 81usize.div_ceil(16) + PADDING);
+        assert_eq!(sequences.breaks.len(), 81usize.div_ceil(32) + PADDING);
+    }
+
+    #[test]
+    fn letters_begin_with_the_first_base() {
+        assert_eq!(letters(0b00_01_10_11, 4), "ACGT");
+        assert_eq!(letters(0b11, 3), "AAT");
+    }
+
+    #[test]
+    fn short_sequences_have_no_places() {
+        assert_eq!(of("ACGT").places(3), 2);
+        assert_eq!(of("ACGT").places(4), 1);
+        assert_eq!(of("ACGT").places(9), 0);
+    }
+}
