@@ -5,7 +5,7 @@
 //! wrote, and what is damaged is made anew. Nothing here fails: without the folder kernels are compiled as ever.
 
 use ash::vk;
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
@@ -41,7 +41,7 @@ impl Cache {
 
     /// The place of the pipeline that is made of these words, and asked for with those options.
     pub(crate) fn place(&self, words: &[u32], options: &[&[u8]]) -> Place {
-        let mut sum = Sha256::new();
+        let mut sum = Hash::new();
         for part in [env!("CARGO_PKG_VERSION").as_bytes(), &self.identity]
             .iter()
             .chain(options)
@@ -77,7 +77,7 @@ impl Place {
         let begin = MAGIC.len() + SUM;
         let whole = bytes.len() > begin
             && bytes.starts_with(&MAGIC)
-            && Sha256::digest(&bytes[begin..])[..] == bytes[MAGIC.len()..begin];
+            && Hash::hash(&bytes[begin..])[..] == bytes[MAGIC.len()..begin];
         if !whole {
             tracing::debug!(file = %self.file.display(), "a kept pipeline is damaged");
             return Vec::new();
@@ -106,7 +106,7 @@ impl Place {
             .with_extension(format!("{}.part", std::process::id()));
         let written = fs::File::create(&part).and_then(|mut file| {
             file.write_all(&MAGIC)?;
-            file.write_all(&Sha256::digest(data))?;
+            file.write_all(&Hash::hash(data))?;
             file.write_all(data)
         });
         written

@@ -1,6 +1,6 @@
 //! The hash that names contents: SHA-256, in hex.
 
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash;
 
 /// The hash of some bytes.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
@@ -11,7 +11,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 
 /// The hash of a list of parts.
 #[derive(Default)]
-pub(crate) struct Hasher(Sha256);
+pub(crate) struct Hasher(Hash);
 
 impl Hasher {
     /// Adds a part with its length, so that no two lists of parts run together to the same bytes.

@@ -60,7 +60,7 @@ pub struct Package {
 /// Packs the crates that are published.
 fn pack(allow_dirty: bool) -> Result<Vec<Package>> {
     let metadata = workspace::metadata()?;
-    let published = published(&metadata);
+    let published: Vec<_> = published(&metadata).filter_map(identity).collect();
     let mut cargo = workspace::cargo();
     // What is packed is compiled by who tries it, all of it at once.
     cargo.args(["package", "--quiet", "--no-verify"]);
@@ -90,16 +90,19 @@ fn within_limit(file: &Path, bytes: u64) -> Result {
     ))
 }
 
-/// Names and versions of the workspace's crates that are published.
-fn published(metadata: &Value) -> Vec<(&str, &str)> {
+/// The workspace's crates that are published, as cargo's metadata have them.
+pub fn published(metadata: &Value) -> impl Iterator<Item = &Value> {
     let members = metadata["workspace_members"].as_array();
     let members: Vec<&Value> = members.into_iter().flatten().collect();
     workspace::packages(metadata)
-        .filter(|package| members.contains(&&package["id"]))
+        .filter(move |package| members.contains(&&package["id"]))
         // An empty list of registries is `publish = false`.
         .filter(|package| package["publish"].is_null())
-        .filter_map(|package| Some((package["name"].as_str()?, package["version"].as_str()?)))
-        .collect()
+}
+
+/// Name and version of a crate.
+fn identity(package: &Value) -> Option<(&str, &str)> {
+    Some((package["name"].as_str()?, package["version"].as_str()?))
 }
 
 #[cfg(test)]
@@ -114,7 +117,8 @@ mod tests {
             "workspace_members": ["a", "b"],
             "packages": [package("a", Value::Null), package("b", json!([])), package("c", Value::Null)],
         });
-        assert_eq!(published(&metadata), [("a", "1.0.0")]);
+        let names: Vec<_> = published(&metadata).filter_map(identity).collect();
+        assert_eq!(names, [("a", "1.0.0")]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::Package;
 use crate::workspace::{self, ALL_BACKENDS, PROFILE};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use warpheap_build::{Format, toolchain};
@@ -14,6 +15,9 @@ const PROJECT: &str = "from-packages";
 /// What a program says that is asked for CUDA where there is no driver, with what to do behind it.
 const NO_DRIVER: &str =
     "no NVIDIA driver: libcuda.so.1 cannot be loaded (34); install the NVIDIA driver";
+
+/// Fewer crates than this are compiled for a project that has the host backend alone, ours counted in and its own not.
+const CRATES: usize = 50;
 
 /// What tells cargo to take every crate from a folder.
 const SOURCES: &str = r#"[source.crates-io]
@@ -40,6 +44,7 @@ pub fn run(packages: &[Package], vulkan: Option<&[(&str, &str)]>) -> Result {
     let project = make(&folder)?;
     sh::make_dir(&project.join(".cargo"))?;
     sh::write(&project.join(".cargo/config.toml"), SOURCES)?;
+    count(&project)?;
 
     let vulkan = match vulkan {
         None => Err("no driver"),
@@ -118,6 +123,34 @@ fn make(folder: &Path) -> Result<PathBuf> {
     Ok(folder.join(PROJECT))
 }
 
+/// Counts the crates that are compiled for the project with the host backend, as `docs/packages.md` tells.
+fn count(project: &Path) -> Result {
+    let mut tree = cargo(project, "tree", "host");
+    tree.args(["--edges", "normal,build", "--prefix", "none"]);
+    let crates = crates(&sh::stdout(&mut tree)?);
+    println!("{crates} crates are compiled for the host backend");
+    match crates < CRATES {
+        true => Ok(()),
+        false => message(format!(
+            "a project with the host backend compiles {crates} crates, which should be fewer than {CRATES}: see with \
+             `cargo tree -e normal,build` in {} what brings them, and turn its features off or take a smaller one",
+            project.display()
+        )),
+    }
+}
+
+/// How many crates a tree of cargo's names without a prefix, but for the first, which is the project.
+fn crates(tree: &str) -> usize {
+    // A line is `NAME VERSION`, and what is said of the crate behind it.
+    let crates: BTreeSet<Vec<&str>> = tree
+        .lines()
+        .skip(1)
+        .map(|line| line.split_whitespace().take(2).collect())
+        .filter(|name: &Vec<&str>| name.len() == 2)
+        .collect();
+    crates.len()
+}
+
 /// Runs the project's program, built with cargo features, on a backend.
 fn run_on(project: &Path, features: &str, backend: &str, variables: &[(&str, &str)]) -> Result {
     let mut run = cargo(project, "run", features);
@@ -164,4 +197,16 @@ fn cargo(project: &Path, command: &str, features: &str) -> Command {
     // Set, lest the checkout's configuration sets it: no library of CUDA's is to be found.
     cargo.env("CUDA_LIBRARY_PATH", "");
     cargo
+}
+
+#[cfg(test)]
+mod tests {
+    use super::crates;
+
+    #[test]
+    fn a_crate_counts_once_and_the_project_not() {
+        let tree = "mine v0.1.0 (/mine)\na v1.0.0\nb v1.0.0 (proc-macro)\na v2.0.0\na v1.0.0 (*)\n\n\
+                    [build-dependencies]\nb v1.0.0 (proc-macro) (*)\n";
+        assert_eq!(crates(tree), 3);
+    }
 }
