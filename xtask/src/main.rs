@@ -3,6 +3,7 @@
 mod book;
 mod bundle;
 mod cuda_stub;
+mod docs;
 mod mutants;
 mod package;
 mod test;
@@ -40,6 +41,8 @@ enum Task {
     Bundle(bundle::Args),
     /// Check the links of the documentation, and build the book
     Book(book::Args),
+    /// Document every published crate with all features, as docs.rs does, and with none; warnings are errors
+    Docs,
     /// Pack the crates that are published
     Package(package::Args),
 }
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Task::Mutants(args) => mutants::run(&args),
         Task::Bundle(args) => bundle::run(&args),
         Task::Book(args) => book::run(&args),
+        Task::Docs => docs::run(),
         Task::Package(args) => package::run(&args),
     };
     match done {
