@@ -127,8 +127,10 @@ impl CudaBackend {
             device: self.info.name.clone(),
             bytes,
             why: match context::memory() {
-                Ok((free, total)) => format!("{free} of {total} bytes are free"),
-                Err(refused) => refused.status.to_string(),
+                Ok((free, total)) => format!(
+                    "{free} of {total} bytes are free: ask for less, drop other pools, or end other programs"
+                ),
+                Err(refused) => refused.status.explained(),
             },
         }
     }

@@ -1,6 +1,5 @@
 //! Which GPU is opened, and how long its kernels may take.
 
-use crate::status::no_device;
 use std::time::Duration;
 use warpheap_api::host::DeviceError;
 
@@ -48,7 +47,7 @@ impl CudaConfig {
     /// release in one.
     ///
     /// # Errors
-    /// [`DeviceError::NoDevice`] for a value that is none of these.
+    /// [`DeviceError::BadConfig`] for a value that is none of these.
     pub fn from_env() -> Result<Self, DeviceError> {
         Self::from_values(|name| std::env::var_os(name).map(|v| v.to_string_lossy().into_owned()))
     }
@@ -57,45 +56,50 @@ impl CudaConfig {
         let mut config = CudaConfig::default();
         if let Some(text) = value(DEVICE) {
             config.device = text.trim().parse().map_err(|_| {
-                no_device(format!(
-                    "{DEVICE}=`{text}` is not the index of a GPU: use 0, 1, ... as `nvidia-smi -L` counts"
-                ))
+                bad(
+                    DEVICE,
+                    &text,
+                    "the number of a GPU, as `nvidia-smi -L` counts them from 0",
+                )
             })?;
         }
         if let Some(text) = value(TIMEOUT) {
             let seconds = text.trim().parse().ok().filter(|&s: &f64| s > 0.0);
             config.timeout = seconds
                 .and_then(|s| Duration::try_from_secs_f64(s).ok())
-                .ok_or_else(|| {
-                    no_device(format!(
-                        "{TIMEOUT}=`{text}` is not a number of seconds above 0"
-                    ))
-                })?;
+                .ok_or_else(|| bad(TIMEOUT, &text, "a number of seconds above 0"))?;
         }
         if let Some(text) = value(MALLOC_HEAP) {
-            let bytes = text.trim().parse().map_err(|_| {
-                no_device(format!("{MALLOC_HEAP}=`{text}` is not a number of bytes"))
-            })?;
+            let bytes = text
+                .trim()
+                .parse()
+                .map_err(|_| bad(MALLOC_HEAP, &text, "a number of bytes"))?;
             config.malloc_heap_bytes = Some(bytes);
         }
         if let Some(text) = value(STACK) {
             config.stack_bytes = text
                 .trim()
                 .parse()
-                .map_err(|_| no_device(format!("{STACK}=`{text}` is not a number of bytes")))?;
+                .map_err(|_| bad(STACK, &text, "a number of bytes"))?;
         }
         if let Some(text) = value(FENCES) {
             config.fences_both_ways = match text.trim() {
                 "both" => true,
                 "best" => false,
                 _ => {
-                    return Err(no_device(format!(
-                        "{FENCES}=`{text}` is neither `best` nor `both`"
-                    )));
+                    return Err(bad(FENCES, &text, "`best` or `both`"));
                 }
             };
         }
         Ok(config)
+    }
+}
+
+fn bad(variable: &str, value: &str, allowed: &str) -> DeviceError {
+    DeviceError::BadConfig {
+        setting: variable.to_owned(),
+        value: value.to_owned(),
+        allowed: format!("{allowed}, or unset it"),
     }
 }
 
@@ -129,11 +133,14 @@ mod tests {
     fn values_that_are_no_numbers_are_refused_by_name() {
         for bad in ["", "-1", "first", "1.5"] {
             let text = read(Some(bad), None).unwrap_err().to_string();
-            assert!(text.contains("WARPHEAP_CUDA_DEVICE"), "{text}");
+            let start = format!("WARPHEAP_CUDA_DEVICE={bad} is not possible: give the number");
+            assert!(text.starts_with(&start), "{text}");
         }
         for bad in ["", "0", "-2", "soon", "inf", "nan"] {
             let text = read(None, Some(bad)).unwrap_err().to_string();
-            assert!(text.contains("WARPHEAP_TIMEOUT_S"), "{text}");
+            let start =
+                format!("WARPHEAP_TIMEOUT_S={bad} is not possible: give a number of seconds");
+            assert!(text.starts_with(&start), "{text}");
         }
     }
 }

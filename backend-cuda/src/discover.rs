@@ -113,7 +113,7 @@ fn problem(capability: (u32, u32), compute_mode: u32) -> Option<String> {
         let (major, minor) = capability;
         let (oldest, minor_of_oldest) = ptx::OLDEST;
         return Some(format!(
-            "compute capability {major}.{minor}; warpheap needs {oldest}.{minor_of_oldest} (Volta) or later"
+            "compute capability {major}.{minor}; warpheap needs {oldest}.{minor_of_oldest} (Volta) or later: use another GPU, or Vulkan"
         ));
     }
     if compute_mode == PROHIBITED {
@@ -166,7 +166,8 @@ mod tests {
 
     #[test]
     fn old_and_closed_gpus_say_why() {
-        assert!(problem((6, 1), 0).unwrap().contains("6.1"));
+        let old = problem((6, 1), 0).unwrap();
+        assert!(old.contains("6.1") && old.contains("another GPU"), "{old}");
         assert!(problem((9, 0), 2).unwrap().contains("Prohibited"));
         assert_eq!(problem((7, 0), 0), None);
         assert_eq!(problem((12, 0), 3), None);

@@ -12,7 +12,7 @@ use crate::table::Table;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use warpheap_api::abi::{ARG_WORDS, ArgBlock, HEAP_WORDS, SLICE_WORDS};
-use warpheap_api::host::{BufferId, DeviceError, HeapArg, Launch, ModuleId};
+use warpheap_api::host::{BufferId, DeviceError, HeapArg, Launch, ModuleId, aligned};
 
 /// Everything that calls share, in the order in which it is dropped.
 pub(crate) struct State {
@@ -61,9 +61,11 @@ impl State {
             room,
         };
         let found = self.buffers.get(buffer.0).ok_or_else(|| out(0))?;
-        if end > found.bytes || offset % 4 != 0 || bytes % 4 != 0 {
+        if end > found.bytes {
             return Err(out(found.bytes));
         }
+        aligned(what, offset, 4)?;
+        aligned(what, bytes, 4)?;
         Ok(found.address + offset)
     }
 

@@ -59,6 +59,7 @@ impl Status {
             }
             804 => "this GPU cannot use the CUDA compatibility library: install a newer driver",
             218 | 221..=223 => "a newer NVIDIA driver may help",
+            500 => "this driver may be too old for the call: install a newer one",
             _ => "",
         }
     }

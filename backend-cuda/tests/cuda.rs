@@ -39,7 +39,13 @@ fn fills_and_copies_touch_their_range_alone() {
     unsafe { buffer.write(36, &5u32.to_ne_bytes()) }.unwrap();
     let b = 0xdead_beef;
     assert_eq!(words(&buffer), [7, 7, b, b, b, 7, 7, 7, 7, 5]);
-    for (offset, count) in [(0, 11), (40, 1), (2, 1), (u64::MAX - 3, 1)] {
+    // SAFETY: nobody else has this memory.
+    let refused = unsafe { buffer.fill(2, 1, 0) };
+    assert!(
+        matches!(refused, Err(DeviceError::Misaligned { got: 2, of: 4, .. })),
+        "{refused:?}"
+    );
+    for (offset, count) in [(0, 11), (40, 1), (u64::MAX - 3, 1)] {
         // SAFETY: nobody else has this memory.
         let refused = unsafe { buffer.fill(offset, count, 0) };
         assert!(

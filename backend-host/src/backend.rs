@@ -22,7 +22,7 @@ pub struct HostBackend {
 /// Opens an emulated device.
 ///
 /// # Errors
-/// [`DeviceError::NoDevice`] if a setting is out of range.
+/// [`DeviceError::BadConfig`] if a setting is out of range.
 pub fn open(config: HostConfig) -> Result<Device, DeviceError> {
     Ok(Device::new(Arc::new(HostBackend::new(config)?)))
 }

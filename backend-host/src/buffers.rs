@@ -5,7 +5,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-use warpheap_api::host::{BufferId, DeviceError};
+use warpheap_api::host::{BufferId, DeviceError, aligned};
 
 /// Every buffer begins at a multiple of this.
 const ALIGN: usize = 64 << 10;
@@ -74,7 +74,9 @@ impl Area {
     ) -> Result<Span, DeviceError> {
         let end = bytes.and_then(|bytes| offset.checked_add(bytes));
         match end {
-            Some(end) if end <= self.bytes && offset % 4 == 0 && end % 4 == 0 => {
+            Some(end) if end <= self.bytes => {
+                aligned(what, offset, 4)?;
+                aligned(what, end - offset, 4)?;
                 // SAFETY: the offset is not beyond the end of the area.
                 let start = unsafe { self.base().add(offset as usize) }.cast();
                 // SAFETY: base and offset are multiples of 4, and the range was checked.
@@ -254,12 +256,15 @@ mod tests {
             (0, Some(!3)),
             (0, None),
             (u64::MAX - 3, Some(4)),
-            (2, Some(4)),
-            (4, Some(2)),
         ] {
             let error = memory.span("fill", (id, offset), bytes);
             let error = error.expect_err("out of range");
             assert!(matches!(error, DeviceError::OutOfRange { .. }), "{error}");
+        }
+        for (offset, bytes) in [(2, 4), (4, 2)] {
+            let error = memory.span("fill", (id, offset), Some(bytes));
+            let error = error.expect_err("not whole words").to_string();
+            assert!(error.starts_with("fill: 2 is no multiple of 4"), "{error}");
         }
         let other = memory.span("write", (BufferId(0), 0), Some(4));
         assert!(matches!(other, Err(DeviceError::Driver { .. })));

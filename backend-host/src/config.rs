@@ -3,7 +3,7 @@
 use crate::FenceSite;
 use std::time::Duration;
 use thiserror::Error;
-use warpheap_api::host::{BackendKind, DeviceError};
+use warpheap_api::host::DeviceError;
 
 /// How lanes are scheduled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,9 +103,19 @@ pub enum ConfigError {
 
 impl From<ConfigError> for DeviceError {
     fn from(error: ConfigError) -> Self {
-        DeviceError::NoDevice {
-            backend: BackendKind::Host,
-            why: error.to_string(),
+        let (setting, value, want) = match error {
+            ConfigError::Variable { name, value, want } => {
+                (name.to_owned(), value, format!("{want}, or unset it"))
+            }
+            ConfigError::Field { field, value, want } => {
+                let setting = format!("HostConfig::{field}");
+                (setting, value.to_string(), want.to_owned())
+            }
+        };
+        DeviceError::BadConfig {
+            setting,
+            value,
+            allowed: want,
         }
     }
 }

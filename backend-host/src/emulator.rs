@@ -128,7 +128,7 @@ impl Emulator {
             };
             let bad = |why: String| DeviceError::BadLaunch {
                 kernel: launch.entry.into(),
-                why: format!("argument {argument} {why}"),
+                why: format!("its argument {} {why}", argument + 1),
             };
             let Some((base, room)) = memory.place(buffer.0) else {
                 return Err(bad(

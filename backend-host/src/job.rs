@@ -107,7 +107,7 @@ impl Job {
                 "word {} of the {} in argument {}",
                 (address - place.base) / 4,
                 if place.is_heap { "heap" } else { "slice" },
-                place.argument
+                place.argument + 1
             ),
             // No address: a replay is to say the same.
             None => match self.shared.index_of(address) {

@@ -128,7 +128,7 @@ impl Warp {
         let known = self.job.heaps().find(|heap| heap.base == base);
         match known {
             // No address: a replay is to say the same.
-            Some(heap) => format!("the heap in argument {}", heap.argument),
+            Some(heap) => format!("the heap in argument {}", heap.argument + 1),
             None => format!("the words at {base:#x}"),
         }
     }
@@ -256,7 +256,10 @@ impl Simt for Warp {
         let heap = self.heap_name(base);
         self.stop(
             info.lane,
-            &format!("access outside the heap: word {word} of {heap}, which has {len} words"),
+            &format!(
+                "access outside the heap: word {word} of {heap}, which has {len} words; the handle is null, freed or of \
+                 another heap, or an index is beyond its block"
+            ),
         )
     }
 

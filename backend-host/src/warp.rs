@@ -314,7 +314,7 @@ impl Warp {
                 None,
                 &format!(
                     "deadlock or livelock: the warp has run for more than {limit:?}; lane {lane} is \
-                     running; {}",
+                     running; {}; bound the loop that waits, or give a kernel that is only long a larger HostConfig::watchdog",
                     describe(self)
                 ),
             );

@@ -214,7 +214,7 @@ fn an_access_outside_the_heap_is_stopped() {
             &message,
             "one_too_far",
             "block 1, warp 0, lane 2: access outside the heap",
-            &["word 16384 of the heap in argument 0, which has 16384 words"],
+            &["word 16384 of the heap in argument 1, which has 16384 words"],
         );
     });
 }
@@ -254,7 +254,7 @@ fn a_block_that_is_freed_twice_is_stopped() {
             &message,
             "free_twice",
             "block 0, warp 0, lane 6: free of a block of 32 bytes",
-            &["of the heap in argument 0, which is not live: it was freed before"],
+            &["of the heap in argument 1, which is not live: it was freed before"],
         );
     }
 }

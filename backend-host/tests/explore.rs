@@ -230,7 +230,7 @@ fn blocks_that_overlap_are_found_with_a_seed_that_shows_it_again() {
     let place = ", lane ";
     for part in [
         place,
-        "the heap in argument 0 handed out a block of 16 bytes at offset 0x20",
+        "the heap in argument 1 handed out a block of 16 bytes at offset 0x20",
         "that overlaps the live block of 16 bytes at offset 0x20",
         &format!("WARPHEAP_SEED={seed}, launch 0 of the device"),
     ] {

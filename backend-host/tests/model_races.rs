@@ -73,7 +73,7 @@ fn a_race_names_both_lanes_both_lines_and_what_is_missing() {
     ] {
         let message = told(entry).expect("a race");
         for part in [
-            "kernel plain, block 1, warp 0, lane 0: data race on word 4096 of the heap in argument 0",
+            "kernel plain, block 1, warp 0, lane 0: data race on word 4096 of the heap in argument 1",
             "lane 0 of block 0 wrote it (plain) at backend-host/tests/model_races.rs:",
             "then lane 0 of block 1 read it (plain) at backend-host/tests/model_races.rs:",
             "WARPHEAP_SEED=",

@@ -225,7 +225,7 @@ fn launches_are_checked_before_any_of_them_runs() {
         (
             (1, 8),
             longer(&out),
-            "argument 0 takes bytes 0 to 36 of a buffer that has 32",
+            "its argument 1 takes bytes 0 to 36 of a buffer that has 32",
         ),
         (
             (1, 8),

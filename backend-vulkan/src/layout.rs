@@ -38,7 +38,10 @@ impl Layouts {
         if bindings > most {
             return Err(bad(
                 entry,
-                format!("it takes {bindings} buffers with its report, the device allows {most}"),
+                format!(
+                    "it takes {bindings} buffers with its report, the device allows {most}: put several into one, or \
+                         use another device"
+                ),
             ));
         }
         let compute = vk::ShaderStageFlags::COMPUTE;
@@ -94,7 +97,8 @@ pub(crate) fn check_bindings(entry: &Entry, bindings: u32) -> Result<(), DeviceE
     if entry.other_sets {
         return Err(bad(
             &entry.name,
-            "it declares buffers outside descriptor set 0".to_string(),
+            "it declares buffers outside descriptor set 0: compile it by `warpheap_build`"
+                .to_string(),
         ));
     }
     if entry.bindings > bindings {
@@ -102,7 +106,7 @@ pub(crate) fn check_bindings(entry: &Entry, bindings: u32) -> Result<(), DeviceE
             &entry.name,
             format!(
                 "it uses {} buffers, the launch brings {bindings} with its report: the arguments are \
-                 not those of this kernel",
+                 not those of this kernel; build the device crate again",
                 entry.bindings
             ),
         ));

@@ -294,7 +294,7 @@ fn shortcoming(has: &Needs) -> Option<String> {
     }
     if has.width == 0 || has.width > MAX_WARP_WIDTH {
         return Some(format!(
-            "its subgroups have {} lanes, warpheap's lane masks hold 1 to {MAX_WARP_WIDTH}",
+            "its subgroups have {} lanes, warpheap's lane masks hold 1 to {MAX_WARP_WIDTH}: use another device",
             has.width
         ));
     }

@@ -93,11 +93,16 @@ impl Pipelines {
             what: format!("the SPIR-V of `{}` cannot be used: {what}", image.name),
         };
         let started = Instant::now();
-        let module = Module::parse(bytes).map_err(damaged)?;
+        let again = |what| {
+            damaged(format!(
+                "{what}; build the device crate again, by `warpheap_build`"
+            ))
+        };
+        let module = Module::parse(bytes).map_err(again)?;
         let missing = module.missing_capabilities(|capability| self.has(capability));
         if !missing.is_empty() {
             return Err(damaged(format!(
-                "it needs {}, which the device does not have",
+                "it needs {}, which the device does not have: use another device, or keep the kernel from Vulkan",
                 missing.join(", ")
             )));
         }
@@ -196,14 +201,22 @@ impl Pipelines {
         layout: Layout,
     ) -> Result<vk::Pipeline, DeviceError> {
         let block_dim = order.block_dim;
-        let words = isolate(self.module(order)?, entry, block_dim)
-            .ok_or_else(|| bad(&entry.name, "its SPIR-V states no LocalSize".to_string()))?;
+        let words = isolate(self.module(order)?, entry, block_dim).ok_or_else(|| {
+            bad(
+                &entry.name,
+                "its SPIR-V states no LocalSize: compile it by `warpheap_build`".to_string(),
+            )
+        })?;
         let words = branch_once(words);
         let words = self.gpu.limits.reconvergence.of(words);
         let words = &self.gpu.left_out.from(words);
         let device = &self.gpu.device;
-        let name = CString::new(entry.name.as_str())
-            .map_err(|_| bad(&entry.name, "its name holds a zero byte".to_string()))?;
+        let name = CString::new(entry.name.as_str()).map_err(|_| {
+            bad(
+                &entry.name,
+                "its name holds a zero byte: compile it by `warpheap_build`".to_string(),
+            )
+        })?;
         let info = vk::ShaderModuleCreateInfo::default().code(words);
         // SAFETY: words of a module that was read to its end; its capabilities are enabled. That the
         // code in it is valid is the promise of whoever made the image.
@@ -266,7 +279,7 @@ impl Pipelines {
                 device: limits.name.clone(),
                 call: "vkCreateComputePipelines",
                 what: format!(
-                    "`{}` with {block_dim} lanes a block: {}",
+                    "`{}` with {block_dim} lanes a block: {}; take fewer lanes a block, or another driver",
                     entry.name,
                     describe(error)
                 ),

@@ -11,7 +11,7 @@ use crate::queue::Queue;
 use crate::streams::{Queued, Table};
 use crate::transfer::Transfer;
 use std::sync::Arc;
-use warpheap_api::host::{BufferId, DeviceError, Launch, Mark, StreamId, Work};
+use warpheap_api::host::{BufferId, DeviceError, Launch, Mark, StreamId, Work, aligned};
 
 /// Bytes of the buffer that stands for an empty slice.
 const NOTHING_BYTES: u64 = 256;
@@ -86,9 +86,11 @@ impl State {
             room,
         };
         let found = self.memory.get(buffer).ok_or_else(|| out(0))?;
-        if end > found.bytes || offset % 4 != 0 || bytes % 4 != 0 {
+        if end > found.bytes {
             return Err(out(found.bytes));
         }
+        aligned(what, offset, 4)?;
+        aligned(what, bytes, 4)?;
         Ok(found)
     }
 

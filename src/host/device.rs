@@ -39,7 +39,8 @@ impl Device {
     ///
     /// # Errors
     /// [`DeviceError::NoBackend`] if the backend is not compiled in, with how to get it;
-    /// [`DeviceError::NoDevice`] if there is no such device; [`DeviceError::SelfTest`] if it computes
+    /// [`DeviceError::BadConfig`] if a variable of this backend has a value that makes no sense, or names a device that
+    /// cannot be used; [`DeviceError::NoDevice`] if there is no such device; [`DeviceError::SelfTest`] if it computes
     /// wrong results; errors of the device.
     pub fn open_backend(backend: BackendKind, device: Option<&str>) -> Result<Self, DeviceError> {
         let mut first = None;
@@ -64,8 +65,8 @@ impl Device {
     /// [`open_backend`](Self::open_backend).
     ///
     /// # Errors
-    /// [`DeviceError::NoBackend`] for a name that does not exist, or if no backend has such a device,
-    /// with the reason of each; otherwise as [`open_backend`](Self::open_backend).
+    /// [`DeviceError::NoBackend`] for a name that does not exist; [`DeviceError::NothingOpens`] if no backend has such a
+    /// device, with the reason of each; otherwise as [`open_backend`](Self::open_backend).
     pub fn open_named(backend: Option<&str>, device: Option<&str>) -> Result<Self, DeviceError> {
         let variable = std::env::var_os(VARIABLE).map(|name| name.to_string_lossy().into_owned());
         let variable = variable.filter(|name| !name.trim().is_empty());
@@ -81,6 +82,8 @@ impl Device {
         for backend in present.filter(|kind| backends::compiled_in(*kind)) {
             match Self::open_backend(backend, device) {
                 Ok(device) => return Ok(device),
+                // Another backend would hide it, and it may be the reason why this one does not open.
+                Err(error @ DeviceError::BadConfig { .. }) => return Err(error),
                 Err(error) => {
                     tracing::debug!(%backend, %error, "passed over");
                     errors.push(error);
@@ -89,15 +92,13 @@ impl Device {
         }
         match errors.len() {
             1 => Err(errors.remove(0)),
-            0 => Err(DeviceError::NoBackend {
-                name: "any".into(),
-                how: "this build has none: turn one of the cargo features `host`, `cuda` and `vulkan` on".into(),
+            0 => Err(DeviceError::NothingOpens {
+                why: "this build has no backend: turn one of the cargo features `host`, `cuda` and `vulkan` on".into(),
             }),
             _ => {
                 let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
-                Err(DeviceError::NoBackend {
-                    name: "any".into(),
-                    how: reasons.join("; "),
+                Err(DeviceError::NothingOpens {
+                    why: reasons.join("; "),
                 })
             }
         }

@@ -209,13 +209,26 @@ impl RawBuffer {
         access: Access,
     ) -> Result<Demand, DeviceError> {
         let end = offset.saturating_add(bytes);
-        if end > self.bytes() || offset % 4 != 0 || bytes % 4 != 0 {
+        if end > self.bytes() {
             return Err(DeviceError::OutOfRange {
                 what,
                 got: end,
                 room: self.bytes(),
             });
         }
+        aligned(what, offset, 4)?;
+        aligned(what, bytes, 4)?;
         Ok(Demand::new(self.id(), offset, bytes, access))
+    }
+}
+
+/// Checks that a place or a length is a multiple of what it has to be one of: memory of a device is words.
+///
+/// # Errors
+/// [`DeviceError::Misaligned`].
+pub fn aligned(what: &'static str, got: u64, of: u64) -> Result<(), DeviceError> {
+    match got % of {
+        0 => Ok(()),
+        _ => Err(DeviceError::Misaligned { what, got, of }),
     }
 }

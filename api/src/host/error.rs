@@ -76,6 +76,22 @@ pub enum DeviceError {
         /// What exists, and how to get this one.
         how: String,
     },
+    /// No backend of this build opens a device.
+    #[error("no device can be opened: {why}")]
+    NothingOpens {
+        /// The reason of each backend, or what to build with.
+        why: String,
+    },
+    /// An environment variable or a field of a backend's configuration has a value that it cannot have.
+    #[error("{setting}={value} is not possible: give {allowed}")]
+    BadConfig {
+        /// Name of the variable or of the field.
+        setting: String,
+        /// Its value.
+        value: String,
+        /// What would be possible.
+        allowed: String,
+    },
     /// The device computes wrong results on code that warpheap relies on.
     #[error(
         "{device} failed the self-test: {what}; use another device or driver (`warpheap doctor` lists them)"
@@ -185,6 +201,16 @@ pub enum DeviceError {
         got: u64,
         /// What there is.
         room: u64,
+    },
+    /// A place or a length that is no multiple of what it has to be one of.
+    #[error("{what}: {got} is no multiple of {of}: begin at one, and take whole ones")]
+    Misaligned {
+        /// Which operation.
+        what: &'static str,
+        /// The offset or length in bytes.
+        got: u64,
+        /// What it has to be a multiple of.
+        of: u64,
     },
     /// Memory of a heap that was made fresh since it was allocated.
     #[error(

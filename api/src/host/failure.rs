@@ -83,7 +83,12 @@ impl std::fmt::Display for KernelFailure {
             f,
             "); first in block {}, lane {}: {}",
             self.block, self.lane, self.first
-        )
+        )?;
+        // Arenas have no cause of their own for a lane that has no part in one.
+        match unsupported {
+            0 => Ok(()),
+            _ => f.write_str("; FdgMalloc answers so, too, if an arena is misused, and counts it"),
+        }
     }
 }
 

@@ -56,7 +56,7 @@ impl LaunchConfig {
         }
         if self.block_dim > max_block_dim {
             return bad(format!(
-                "{} lanes a block, the device allows {max_block_dim}",
+                "{} lanes a block, the device allows {max_block_dim}: make blocks smaller",
                 self.block_dim
             ));
         }
@@ -68,7 +68,7 @@ impl LaunchConfig {
         }
         if self.grid_dim as u64 * self.block_dim as u64 > u32::MAX as u64 {
             return bad(format!(
-                "{} blocks of {} lanes are more than 2^32 lanes, beyond a lane's 32-bit index",
+                "{} blocks of {} lanes are more than 2^32 lanes, beyond a lane's 32-bit index: launch several times",
                 self.grid_dim, self.block_dim
             ));
         }

@@ -54,7 +54,7 @@ pub use backend::{
     Backend, BackendKind, BufferId, DeviceInfo, HostEntry, KernelImage, KernelResources, ModuleId,
 };
 pub use boxed::DeviceBox;
-pub use buffer::RawBuffer;
+pub use buffer::{RawBuffer, aligned};
 pub use device::Device;
 pub use error::{DeviceError, PlanError};
 pub use event::Event;

@@ -174,7 +174,8 @@ impl<A: HostAlloc> Pool<A> {
                 expected: A::NAME,
                 version: LAYOUT_VERSION,
                 why: format!(
-                    "magic {:#x}, version {}, kind {}: a kernel wrote over the header, or another build made it",
+                    "magic {:#x}, version {}, kind {}: a kernel wrote over the header, or another build made it; run it with \
+                     WARPHEAP_BACKEND=host to find the access, reset the pool to go on",
                     found.0, found.1, found.2
                 ),
             });

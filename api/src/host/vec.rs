@@ -1,5 +1,6 @@
 //! Typed device memory.
 
+use super::buffer::aligned;
 use super::bytes::{Zeros, byte_len, bytes_of, filled_by, padded};
 use super::contents::{Contents, Known};
 use super::generation::HeapBlock;
@@ -194,14 +195,15 @@ impl<T: Element> DeviceVec<T> {
     /// this type.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfRange`] if they do not fit, or `offset` is not a multiple of 256.
+    /// [`DeviceError::OutOfRange`] if they do not fit, [`DeviceError::Misaligned`] if `offset` is not a multiple of 256.
     pub unsafe fn from_raw_parts(
         buffer: RawBuffer,
         offset: u64,
         len: u32,
     ) -> Result<Self, DeviceError> {
         let end = offset.saturating_add(padded(byte_len::<T>(len)));
-        if end > buffer.bytes() || offset % HEAP_ALIGN as u64 != 0 {
+        aligned("DeviceVec::from_raw_parts", offset, HEAP_ALIGN as u64)?;
+        if end > buffer.bytes() {
             return Err(DeviceError::OutOfRange {
                 what: "DeviceVec::from_raw_parts",
                 got: end,

@@ -61,9 +61,10 @@ pub(crate) fn within<T: PartialOrd + Display>(
 impl From<DeviceError> for JobError {
     fn from(error: DeviceError) -> Self {
         match error {
-            DeviceError::NoBackend { .. } | DeviceError::NoDevice { .. } => {
-                JobError::Usage(error.to_string())
-            }
+            DeviceError::NoBackend { .. }
+            | DeviceError::NothingOpens { .. }
+            | DeviceError::BadConfig { .. }
+            | DeviceError::NoDevice { .. } => JobError::Usage(error.to_string()),
             error => JobError::Run(error.to_string()),
         }
     }

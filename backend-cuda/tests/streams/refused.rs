@@ -80,10 +80,11 @@ fn ranges_outside_their_buffer_and_foreign_streams_are_refused() {
         },
     ] {
         let refused = stream.try_queue(&[], bad);
-        assert!(
-            matches!(refused, Err(DeviceError::OutOfRange { .. })),
-            "{bad:?}: {refused:?}"
-        );
+        let right = match bad {
+            Work::Read { offset: 2, .. } => matches!(refused, Err(DeviceError::Misaligned { .. })),
+            _ => matches!(refused, Err(DeviceError::OutOfRange { .. })),
+        };
+        assert!(right, "{bad:?}: {refused:?}");
     }
     let elsewhere = Stream {
         streams: other.backend().streams().unwrap(),

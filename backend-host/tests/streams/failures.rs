@@ -81,7 +81,7 @@ fn what_cannot_work_is_refused_and_not_queued() {
         (bad((0, 4), vec.arg()), "both must be at least 1"),
         (
             bad((1, 4), elsewhere.arg()),
-            "argument 0 is not a buffer of this device",
+            "its argument 1 is not a buffer of this device",
         ),
     ] {
         let error = try_launches(&device, stream, &[], &[good(), bad]).expect_err(why);

@@ -135,7 +135,7 @@ pub fn lanes(failure: Option<DeviceError>) -> Option<u32> {
 
 pub fn out_of_range(result: Result<impl Sized, DeviceError>) {
     match result {
-        Err(DeviceError::OutOfRange { .. }) => {}
+        Err(DeviceError::OutOfRange { .. } | DeviceError::Misaligned { .. }) => {}
         Err(error) => panic!("{error}"),
         Ok(_) => panic!("was accepted"),
     }

@@ -67,6 +67,24 @@ fn unknown_names_list_what_exists() {
     warpheap(&["--backend", "host", "--device", "H9000"]).failed(2, &["H9000"]);
 }
 
+/// A backend that is passed over must not hide them: the program would run elsewhere than its user thinks.
+#[test]
+fn variables_that_make_no_sense_are_refused_by_name() {
+    let mut wrong = vec![("WARPHEAP_WARP_WIDTH", "65", "host", "1 to 64")];
+    if cfg!(feature = "vulkan") {
+        wrong.push(("WARPHEAP_VULKAN_GROUPS", "some", "", "`alone` or `best`"));
+        wrong.push(("WARPHEAP_TIMEOUT_S", "soon", "", "seconds above 0"));
+    }
+    if cfg!(feature = "cuda") {
+        wrong.push(("WARPHEAP_CUDA_DEVICE", "first", "", "`nvidia-smi -L`"));
+    }
+    for (name, value, backend, allowed) in wrong {
+        let variables = [("WARPHEAP_BACKEND", backend), (name, value)];
+        let outcome = warpheap_with(&["kmer", "--bases", "500"], b"", &variables);
+        outcome.failed(2, &[&format!("{name}={value} is not possible"), allowed]);
+    }
+}
+
 #[test]
 fn the_environment_names_the_backend_and_an_option_wins() {
     let with = |args: &[&str], name| warpheap_with(args, b"", &[("WARPHEAP_BACKEND", name)]);

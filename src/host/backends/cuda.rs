@@ -5,10 +5,16 @@ use warpheap_cuda::CudaConfig;
 use warpheap_rt::api::host::{Device, DeviceError};
 
 pub(super) const DRIVER: Driver = Driver {
+    check,
     enumerate,
     open,
     variable: Some("WARPHEAP_CUDA_DEVICE"),
 };
+
+fn check() -> Result<(), DeviceError> {
+    CudaConfig::from_env()?;
+    Ok(())
+}
 
 fn enumerate() -> Result<Vec<FoundDevice>, DeviceError> {
     let found = warpheap_cuda::enumerate()?.into_iter();

@@ -5,10 +5,16 @@ use warpheap_host::HostConfig;
 use warpheap_rt::api::host::{Device, DeviceError};
 
 pub(super) const DRIVER: Driver = Driver {
+    check,
     enumerate,
     open,
     variable: None,
 };
+
+fn check() -> Result<(), DeviceError> {
+    HostConfig::from_env()?;
+    Ok(())
+}
 
 fn enumerate() -> Result<Vec<FoundDevice>, DeviceError> {
     let info = open(0)?.info().clone();

@@ -35,6 +35,8 @@ pub struct FoundDevice {
 
 /// What the facade asks of a backend.
 struct Driver {
+    /// Refuses variables with values that make no sense, whether there is a device or not.
+    check: fn() -> Result<(), DeviceError>,
     /// Lists the devices, the best first.
     enumerate: fn() -> Result<Vec<FoundDevice>, DeviceError>,
     /// Opens the device of that number, without the self-test.
@@ -104,26 +106,31 @@ pub fn open_unchecked(backend: BackendKind, index: usize) -> Result<Device, Devi
 /// known problem.
 ///
 /// # Errors
-/// As [`devices`], and [`DeviceError::NoDevice`] if none matches, with what was found.
+/// As [`devices`]; [`DeviceError::NoDevice`] if none matches, with what was found; [`DeviceError::BadConfig`] if it is a
+/// variable that names none of them, or one has a value that makes no sense.
 pub(super) fn choose(
     backend: BackendKind,
     device: Option<&str>,
 ) -> Result<Vec<FoundDevice>, DeviceError> {
     let driver = driver(backend).ok_or_else(|| absent(backend))?;
+    (driver.check)()?;
     let found = (driver.enumerate)()?;
-    let from_environment = driver
-        .variable
-        .and_then(std::env::var_os)
-        .map(|value| value.to_string_lossy().into_owned())
-        .filter(|value| !value.trim().is_empty());
-    select(backend, found, device.or(from_environment.as_deref()))
+    let variable = driver.variable.and_then(|name| {
+        let value = std::env::var_os(name)?.to_string_lossy().into_owned();
+        (!value.trim().is_empty()).then_some((name, value))
+    });
+    select(backend, found, device, variable)
 }
 
+/// Those of `found` that `device` names, or else the `variable` with this name and value.
 fn select(
     backend: BackendKind,
     found: Vec<FoundDevice>,
     device: Option<&str>,
+    variable: Option<(&str, String)>,
 ) -> Result<Vec<FoundDevice>, DeviceError> {
+    let variable = variable.filter(|_| device.is_none());
+    let device = device.or(variable.as_ref().map(|(_, value)| value.as_str()));
     let shown: Vec<String> = found.iter().map(ToString::to_string).collect();
     let why = match device {
         None => "none can be used".to_owned(),
@@ -135,6 +142,13 @@ fn select(
         .filter(|found| found.problem.is_none())
         .collect();
     if usable.is_empty() {
+        if let Some((name, value)) = variable {
+            return Err(DeviceError::BadConfig {
+                setting: name.to_owned(),
+                value,
+                allowed: format!("a device that can be used, of {}", shown.join("; ")),
+            });
+        }
         let why = format!("{why}; found: {}", shown.join("; "));
         return Err(DeviceError::NoDevice { backend, why });
     }
@@ -210,7 +224,7 @@ mod tests {
             found(0, "Slow GPU", None),
             found(2, "Old GPU", Some("lacks X")),
         ];
-        match select(BackendKind::Vulkan, all, device) {
+        match select(BackendKind::Vulkan, all, device, None) {
             Ok(found) => Ok(found.iter().map(|device| device.index).collect()),
             Err(error) => Err(error.to_string()),
         }
@@ -230,6 +244,24 @@ mod tests {
             let message = indices(Some(device)).unwrap_err();
             assert!(message.contains(device), "{message}");
             assert!(message.contains("2 Old GPU (GPU): lacks X"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_variable_that_names_no_device_is_told_with_its_value() {
+        let chosen = |device, value: &str| {
+            let all = vec![found(0, "Slow GPU", None), found(1, "Old", Some("lacks X"))];
+            let variable = Some(("WARPHEAP_VULKAN_DEVICE", value.to_owned()));
+            select(BackendKind::Vulkan, all, device, variable)
+        };
+        assert_eq!(chosen(None, "slow").unwrap().len(), 1);
+        // What the program names wins.
+        assert_eq!(chosen(Some("0"), "7").unwrap().len(), 1);
+        for value in ["7", "old"] {
+            let message = chosen(None, value).unwrap_err().to_string();
+            let start = format!("WARPHEAP_VULKAN_DEVICE={value} is not possible: give a device");
+            assert!(message.starts_with(&start), "{message}");
+            assert!(message.contains("0 Slow GPU (GPU)"), "{message}");
         }
     }
 

@@ -5,10 +5,16 @@ use warpheap_rt::api::host::{Device, DeviceError};
 use warpheap_vulkan::{DeviceChoice, VulkanConfig};
 
 pub(super) const DRIVER: Driver = Driver {
+    check,
     enumerate,
     open,
     variable: Some("WARPHEAP_VULKAN_DEVICE"),
 };
+
+fn check() -> Result<(), DeviceError> {
+    VulkanConfig::from_env()?;
+    Ok(())
+}
 
 fn enumerate() -> Result<Vec<FoundDevice>, DeviceError> {
     let mut found = warpheap_vulkan::enumerate()?;

@@ -117,7 +117,10 @@ impl Memory {
         DeviceError::BadHeap {
             expected: self.pool.allocator,
             version: LAYOUT_VERSION,
-            why: format!("a container in it is broken: {why}; a kernel wrote over it"),
+            why: format!(
+                "a container in it is broken: {why}; a kernel wrote over it, or used it after it was freed: run the kernel \
+                 with WARPHEAP_BACKEND=host and WARPHEAP_RACES=1"
+            ),
         }
     }
 
