@@ -4,7 +4,7 @@ use super::growth::Demand;
 use super::input::Reference;
 use crate::progress::Progress;
 use std::time::Duration;
-use warpheap::{Device, DeviceError, Prepared};
+use warpheap::{Device, DeviceError, Prepared, SnapshotSeries};
 use warpheap_applications::Kernels;
 
 /// What a run works with.
@@ -21,6 +21,8 @@ pub struct Context<'a> {
     pub pool: Option<u64>,
     /// Edges of a launch.
     pub batch: u32,
+    /// Where snapshots of the heap go.
+    pub snapshots: &'a SnapshotSeries,
     /// Where progress is shown.
     pub progress: Progress,
 }

@@ -41,6 +41,7 @@ use allocators::Job;
 use context::Context;
 use input::Reference;
 use report::{Report, SCHEMA};
+use warpheap::SnapshotSeries;
 
 /// The command without a name: a generated graph with every allocator.
 ///
@@ -48,7 +49,11 @@ use report::{Report, SCHEMA};
 /// As [`one`].
 pub fn table(args: &JobArgs) -> Result<String, CliError> {
     let allocators = named::named(&args.allocator, &allocators::all(), "all")?;
-    job(args, &allocators, || input::generated(args, false))
+    map(args, |snapshots| {
+        job(args, &allocators, snapshots, || {
+            input::generated(args, false)
+        })
+    })
 }
 
 /// The command `graph`: a graph, by default with the one allocator that a user would take.
@@ -57,16 +62,28 @@ pub fn table(args: &JobArgs) -> Result<String, CliError> {
 /// Options that make no sense, a bad file, a device that fails or answers wrongly.
 pub fn one(args: &GraphArgs) -> Result<String, CliError> {
     if args.changes.asked() {
-        return changing::job::job(args);
+        return map(&args.job, |snapshots| changing::job::job(args, snapshots));
     }
     let allocators = named::named(&args.job.allocator, &allocators::all(), named::DEFAULT)?;
-    job(&args.job, &allocators, || input::from_graph_args(args))
+    map(&args.job, |snapshots| {
+        job(&args.job, &allocators, snapshots, || {
+            input::from_graph_args(args)
+        })
+    })
+}
+
+fn map(
+    args: &JobArgs,
+    job: impl FnOnce(&SnapshotSeries) -> Result<String, CliError>,
+) -> Result<String, CliError> {
+    crate::heap_map::around(args.heap_map.as_deref(), args.json, job)
 }
 
 /// Opens the device before the graph is made: a wrong name should not wait for a large file.
 fn job(
     args: &JobArgs,
     allocators: &[Allocator<Job>],
+    snapshots: &SnapshotSeries,
     graph: impl FnOnce() -> Result<Reference, CliError>,
 ) -> Result<String, CliError> {
     let device = device::open(args.backend.as_deref(), args.device.as_deref())?;
@@ -79,6 +96,7 @@ fn job(
         demand: &reference.demand(),
         pool: args.pool,
         batch: args.batch,
+        snapshots,
         progress: Progress::detect(),
     };
     let mut runs = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::shape::Shape;
 use crate::progress::Progress;
-use warpheap::{Device, DeviceVec};
+use warpheap::{Device, DeviceVec, SnapshotSeries};
 use warpheap_applications::Kernels;
 use warpheap_applications::join::Tuple;
 
@@ -24,6 +24,8 @@ pub struct Context<'a> {
     pub pool: Option<u64>,
     /// How often the probe is done.
     pub repeats: u32,
+    /// Where snapshots of the heap go.
+    pub snapshots: &'a SnapshotSeries,
     /// Where progress is shown.
     pub progress: Progress,
 }

@@ -38,7 +38,7 @@ use reference::Sorted;
 use report::{JoinReport, Report, SCHEMA, Source};
 use shape::Shape;
 use std::time::{Duration, Instant};
-use warpheap::{Device, DeviceInfo, DeviceVec};
+use warpheap::{Device, DeviceInfo, DeviceVec, SnapshotSeries};
 use warpheap_applications::Kernels;
 use warpheap_applications::join::Tuple;
 
@@ -47,6 +47,12 @@ use warpheap_applications::join::Tuple;
 /// # Errors
 /// Options that make no sense, a bad file, a device that fails or answers wrongly.
 pub fn run(args: &JoinArgs) -> Result<String, CliError> {
+    crate::heap_map::around(args.heap_map.as_deref(), args.json, |snapshots| {
+        job(args, snapshots)
+    })
+}
+
+fn job(args: &JoinArgs, snapshots: &SnapshotSeries) -> Result<String, CliError> {
     crate::plot::check(args.plot.as_deref())?;
     let usual = allocators::USUAL.map(String::from);
     let names = match &args.allocator[..] {
@@ -56,7 +62,10 @@ pub fn run(args: &JoinArgs) -> Result<String, CliError> {
     let chosen = named::named(names, &allocators::all(), named::DEFAULT)?;
     let device = device::open(args.backend.as_deref(), args.device.as_deref())?;
     let ready = Ready::new(&device, args)?;
-    let context = ready.context();
+    let context = Context {
+        snapshots,
+        ..ready.context()
+    };
     let mut runs = Vec::new();
     for allocator in &chosen {
         runs.push((allocator.job)(&context)?);
@@ -133,6 +142,7 @@ impl Ready {
             shape: self.shape,
             pool: self.pool,
             repeats: self.repeats,
+            snapshots: &crate::heap_map::NONE,
             progress: Progress::detect(),
         }
     }

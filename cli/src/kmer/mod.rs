@@ -32,7 +32,7 @@ use report::{Frequency, InputReport, Report, SCHEMA, Source, Top};
 use run::Context;
 use sequences::Sequences;
 use std::time::Instant;
-use warpheap::Device;
+use warpheap::{Device, SnapshotSeries};
 use warpheap_applications::Kernels;
 
 /// Bases that are generated, unless the user says how many.
@@ -43,12 +43,21 @@ const BASES: u32 = 1 << 20;
 /// # Errors
 /// Options that make no sense, a bad file, a device that fails or counts wrongly.
 pub fn run(args: &KmerArgs) -> Result<String, CliError> {
+    crate::heap_map::around(args.heap_map.as_deref(), args.json, |snapshots| {
+        job(args, snapshots)
+    })
+}
+
+fn job(args: &KmerArgs, snapshots: &SnapshotSeries) -> Result<String, CliError> {
     crate::plot::check(args.plot.as_deref())?;
     let allocators = named::named(&args.allocator, &allocators::all(), named::DEFAULT)?;
     // Before the sequences are made: a wrong name should not wait for a large file.
     let device = device::open(args.backend.as_deref(), args.device.as_deref())?;
     let ready = Ready::new(&device, args)?;
-    let context = ready.context();
+    let context = Context {
+        snapshots,
+        ..ready.context()
+    };
     let counts = &ready.counts;
     let mut runs = Vec::new();
     let mut left_out = Vec::new();
@@ -145,6 +154,7 @@ impl Ready {
             canonical: self.canonical,
             pool: self.pool,
             batch: self.batch,
+            snapshots: &crate::heap_map::NONE,
             progress: Progress::detect(),
         }
     }

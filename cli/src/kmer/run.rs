@@ -5,13 +5,14 @@ use super::reference::Counts;
 use super::report::{Phases, Run};
 use super::sequences::{Sequences, letters};
 use crate::error::CliError;
+use crate::heap_map;
 use crate::pool::{Failed, Failure};
 use crate::progress::Progress;
 use std::time::Instant;
 use warpheap::api::AllocError;
 use warpheap::{
     Device, DeviceError, DeviceHashMap, DeviceVec, HostAlloc, KernelFailure, LaunchConfig,
-    MapAlloc, Pool,
+    MapAlloc, Pool, SnapshotSeries,
 };
 use warpheap_applications::Kernels;
 use warpheap_applications::kmer::{Kmer, KmerCountEntry};
@@ -32,6 +33,8 @@ pub struct Context<'a> {
     pub pool: Option<u64>,
     /// Places of a launch.
     pub batch: u32,
+    /// Where snapshots of the heap go.
+    pub snapshots: &'a SnapshotSeries,
     /// Where progress is shown.
     pub progress: Progress,
 }
@@ -78,7 +81,9 @@ fn attempt<A: MapAlloc + KmerCountEntry>(
     let root_bits = demand.root_bits::<A>();
     let map = DeviceHashMap::<Kmer, u32, A>::new(&pool, root_bits).map_err(failed)?;
     let mut phases = Phases::default();
-    let batches = count(context, &pool, &map, &mut phases).map_err(failed)?;
+    let counted = count(context, &pool, &map, &mut phases);
+    let counted = heap_map::kept(context.snapshots, &pool, "counting failed", counted);
+    let batches = counted.map_err(failed)?;
     let grown = pool.stats()?.usage;
 
     let started = Instant::now();
@@ -99,6 +104,7 @@ fn attempt<A: MapAlloc + KmerCountEntry>(
     };
     check(context.counts, &pairs).map_err(wrong)?;
     check_empty(&pool).map_err(wrong)?;
+    context.snapshots.always(&pool, "map dropped")?;
     phases.check = started.elapsed();
 
     let bytes_entries = pairs.len() as u64 * size_of::<(Kmer, u32)>() as u64;
@@ -154,6 +160,8 @@ fn count<A: MapAlloc + KmerCountEntry>(
         phases.count_device += report.device_time;
         first += here;
         batches += 1;
+        let done = format_args!("batch {batches} counted");
+        context.snapshots.take(pool, done)?;
         bar.advance(here.into());
     }
     Ok(batches)

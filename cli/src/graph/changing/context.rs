@@ -2,7 +2,7 @@
 
 use super::expected::Expected;
 use crate::progress::Progress;
-use warpheap::Device;
+use warpheap::{Device, SnapshotSeries};
 
 /// What a run works with.
 pub struct Context<'a> {
@@ -18,6 +18,8 @@ pub struct Context<'a> {
     pub base: u32,
     /// Whether triangles are counted.
     pub triangles: bool,
+    /// Where snapshots of the heap go.
+    pub snapshots: &'a SnapshotSeries,
     /// Where progress is shown.
     pub progress: Progress,
 }

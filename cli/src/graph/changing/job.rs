@@ -1,24 +1,29 @@
 //! The runs with all allocators that a user asked for, and what is said of them.
 
 use super::report::{Report, SCHEMA};
-use super::{Ready, expected, rebuild};
+use super::{Context, Ready, expected, rebuild};
 use crate::allocators::{self as named, LeftOut};
 use crate::device::{self, DeviceReport};
 use crate::error::CliError;
 use crate::graph::allocators;
 use crate::graph::args::GraphArgs;
+use warpheap::SnapshotSeries;
 
 /// Runs the job.
 ///
 /// # Errors
 /// Options that make no sense, a bad file, a device that fails or answers wrongly, a plot that cannot be written.
-pub fn job(args: &GraphArgs) -> Result<String, CliError> {
+pub fn job(args: &GraphArgs, snapshots: &SnapshotSeries) -> Result<String, CliError> {
     crate::plot::check(args.changes.plot.as_deref())?;
     let job = &args.job;
     let allocators = named::named(&job.allocator, &allocators::all(), named::DEFAULT)?;
     let device = device::open(job.backend.as_deref(), job.device.as_deref())?;
     let ready = Ready::new(&device, args)?;
-    let (context, expected) = (ready.context(), &ready.expected);
+    let expected = &ready.expected;
+    let context = Context {
+        snapshots,
+        ..ready.context()
+    };
     let rebuild = rebuild::run(&context)?;
     let mut runs = Vec::new();
     let mut left_out = Vec::new();

@@ -90,6 +90,7 @@ impl Ready {
             pool: self.pool,
             base: self.base,
             triangles: self.triangles,
+            snapshots: &crate::heap_map::NONE,
             progress: Progress::detect(),
         }
     }
