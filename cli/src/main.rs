@@ -7,6 +7,7 @@
 //! | `join` | `warpheap join`: a hash join that writes its matches into pages of the heap |
 //! | `bench` | `warpheap bench`: scenarios, tables, plots, comparisons |
 //! | `kmer` | `warpheap kmer`: the k-mers of DNA sequences, counted in a hash map |
+//! | `heap_map` | `--heap-map`: what each part of a heap is used for, as text, pictures and pages |
 //! | `new` | `warpheap new`: a project to start from |
 //! | `project` | `warpheap toolchain`, `warpheap kernels`: compilers and images of a project |
 //! | `device`, `left_out` | what reports say of the device, and of allocators that cannot do a job |
@@ -22,6 +23,7 @@ mod doctor;
 mod done;
 mod error;
 mod graph;
+mod heap_map;
 mod join;
 mod kmer;
 mod left_out;

@@ -11,10 +11,11 @@ mod device;
 pub use device::Device;
 pub use warpheap_kernels::maps::{DeviceHashMap, DeviceHashSet, DeviceMultiMap, MapAlloc};
 pub use warpheap_rt::api::host::{
-    BackendKind, BlockSize, Cause, ClassUsage, DeviceBox, DeviceError, DeviceInfo, DeviceVec,
-    Event, HostAlloc, KernelFailure, KernelImage, KernelPanic, LaunchConfig, LaunchReport, Module,
-    PlanError, PoolStats, Prepared, RawBuffer, Reading, Scope, ScopedStream, SharedArg, Stream,
-    Usage,
+    Ages, BackendKind, BlockSize, Cause, Changes, ClassUsage, DeviceBox, DeviceError, DeviceInfo,
+    DeviceVec, Event, HostAlloc, KernelFailure, KernelImage, KernelPanic, LaunchConfig,
+    LaunchReport, Module, Pinned, PlanError, PoolStats, Prepared, RawBuffer, Reading, Region,
+    RegionUse, Scope, ScopedStream, SharedArg, Snapshot, SnapshotSeries, Stream, Usage, UseChange,
+    UseTotals,
 };
 
 pub use warpheap_rt::host::container::{

@@ -70,6 +70,7 @@ macro_rules! all_tests {
             counted: exact_counts;
             pools: too_small, too_large, stats_tell_usage, stats_tell_longest_stretch,
                 stats_while_kernels_run, host_allocates, host_owns, reset_ends_vectors;
+            snapshots: parts_add_up, after_streams;
             streams: one_heap;
         }
     };

@@ -10,6 +10,7 @@
 //! | `vec`, `plain`, `boxed` | typed device memory: [`DeviceVec`], what is done with plain data in it, [`DeviceBox`] |
 //! | `plan`, `pool` | how a heap is laid out, and a heap on a device: [`Pool`] |
 //! | `stats` | what a heap holds at one moment |
+//! | `snapshot` | of which parts it is made at one moment |
 //! | `module` | the kernels of a device crate, embedded and on a device |
 //! | `launch`, `arg`, `check` | the shape of a launch, its arguments, and what is wrong with them |
 //! | `stream`, `event`, `reading`, `scope` | work that the host does not wait for |
@@ -44,6 +45,7 @@ mod queue;
 mod reading;
 mod scope;
 mod shared;
+mod snapshot;
 mod stats;
 mod stream;
 mod streams;
@@ -67,6 +69,10 @@ pub use pool::{HeapCalls, Pool, RawPool};
 pub use reading::Reading;
 pub use scope::{Scope, ScopedStream};
 pub use shared::{ContainerWords, SharedArg};
+pub use snapshot::{
+    Ages, Changes, HeapMap, Pinned, Region, RegionUse, Snapshot, SnapshotSeries, UseChange,
+    UseTotals,
+};
 pub use stats::{BlockSize, ClassUsage, PoolStats, Usage};
 pub use stream::Stream;
 pub use streams::{Mark, StreamId, Streams, Work};

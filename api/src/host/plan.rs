@@ -1,6 +1,6 @@
 //! How a heap is laid out: what an allocator tells the host.
 
-use super::{BackendKind, DeviceError, PlanError, Usage};
+use super::{BackendKind, DeviceError, HeapMap, PlanError, Usage};
 use crate::{DevicePtr, HeapHandle, HeapParams, LAYOUT_VERSION, header};
 use std::vec::Vec;
 
@@ -132,4 +132,13 @@ pub trait HostAlloc: HeapHandle {
     /// # Errors
     /// As the reader.
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError>;
+
+    /// Reads from the metadata what each part of the heap is used for: what [`usage`](Self::usage) reads, with the places.
+    /// An allocator without it is opaque: only its sums are shown.
+    ///
+    /// # Errors
+    /// As the reader.
+    fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
+        Self::usage(params, heap).map(HeapMap::opaque)
+    }
 }

@@ -5,11 +5,13 @@ use super::generation::{Generation, Home};
 use super::order::{Access, Demand};
 use super::{
     Arg, Device, DeviceError, HeapArg, HeapPlan, HeapReader, HostAlloc, PoolStats, RawBuffer,
+    Snapshot, Usage,
 };
 use crate::{AllocError, DevicePtr, HeapParams, LAYOUT_VERSION, header};
 use core::alloc::Layout;
 use core::any::Any;
 use core::marker::PhantomData;
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::fmt;
 use std::format;
 
@@ -20,6 +22,8 @@ use std::format;
 pub struct Pool<A> {
     raw: RawPool,
     plan: HeapPlan,
+    /// Snapshots that were taken.
+    snapshots: AtomicU64,
     allocator: PhantomData<fn() -> A>,
 }
 
@@ -95,6 +99,7 @@ impl<A: HostAlloc> Pool<A> {
                 generation: Generation::default(),
             },
             plan,
+            snapshots: AtomicU64::new(0),
             allocator: PhantomData,
         };
         pool.format()?;
@@ -161,6 +166,29 @@ impl<A: HostAlloc> Pool<A> {
     /// # Errors
     /// [`DeviceError::BadHeap`] if the header was overwritten; errors of the device.
     pub fn stats(&self) -> Result<PoolStats, DeviceError> {
+        let (mut stats, usage) = self.look(A::usage)?;
+        stats.usage = usage;
+        Ok(stats)
+    }
+
+    /// Reads header and metadata, and tells what each part of the pool is used for: a look at why a heap is full though memory
+    /// is free. Blocks are not read. When it is taken and what it shows while others launch is as for [`stats`](Self::stats).
+    ///
+    /// It takes 72 bytes of the host for each chunk, page or segment that has a size class.
+    ///
+    /// # Errors
+    /// As [`stats`](Self::stats).
+    pub fn snapshot(&self) -> Result<Snapshot, DeviceError> {
+        let (stats, map) = self.look(A::map)?;
+        let sequence = self.snapshots.fetch_add(1, Ordering::Relaxed);
+        Ok(Snapshot::new(sequence, map, stats))
+    }
+
+    /// Reads the header, and by `metadata` the rest; the usage is left out.
+    fn look<T>(
+        &self,
+        metadata: impl FnOnce(&HeapParams, &mut dyn HeapReader) -> Result<T, DeviceError>,
+    ) -> Result<(PoolStats, T), DeviceError> {
         let mut head = [0u32; header::HEADER_WORDS];
         let mut reader = Reader { pool: &self.raw };
         reader.read(0, &mut head)?;
@@ -180,13 +208,13 @@ impl<A: HostAlloc> Pool<A> {
                 ),
             });
         }
-        let usage = A::usage(&self.raw.params, &mut reader)?;
+        let found = metadata(&self.raw.params, &mut reader)?;
         let stripes = head[header::WORD_COUNTERS..].chunks_exact(header::STRIPE_WORDS);
         let mut stats = PoolStats {
             allocator: A::NAME,
             pool_bytes: self.bytes(),
             metadata_bytes: self.plan.metadata_bytes,
-            usage,
+            usage: Usage::default(),
             failures: [1, 2, 3].map(|code| head[header::WORD_FAILURES + code]),
             mallocs: 0,
             frees: 0,
@@ -200,7 +228,7 @@ impl<A: HostAlloc> Pool<A> {
             stats.malloc_bytes += wide(stripe, header::COUNT_MALLOC_BYTES);
             stats.free_bytes += wide(stripe, header::COUNT_FREE_BYTES);
         }
-        Ok(stats)
+        Ok((stats, found))
     }
 
     /// Allocates a block on behalf of the host.

@@ -1,9 +1,18 @@
-//! How a job tells how far it is.
+//! How a job tells how far it is, and lets its heap be looked at.
+
+use warpheap::{HostAlloc, Pool, SnapshotSeries};
+
+static NONE: SnapshotSeries = SnapshotSeries::none();
 
 /// Who is told.
 pub trait Progress {
     /// Begins something of `total` steps that `label` names. It ends when what is returned is dropped.
     fn bar(&self, label: String, total: u64) -> Box<dyn Bar>;
+
+    /// Where snapshots of the heap go, which are taken after each batch, round or probe: nowhere, unless someone wants them.
+    fn snapshots(&self) -> &SnapshotSeries {
+        &NONE
+    }
 }
 
 /// Something that is under way.
@@ -24,4 +33,21 @@ impl Progress for Silent {
 
 impl Bar for Silent {
     fn advance(&self, _steps: u64) {}
+}
+
+/// Takes a snapshot of a heap in which something failed: it may be full.
+///
+/// # Errors
+/// What failed.
+pub(crate) fn kept<A: HostAlloc, T, E>(
+    progress: &dyn Progress,
+    pool: &Pool<A>,
+    label: &str,
+    outcome: Result<T, E>,
+) -> Result<T, E> {
+    if outcome.is_err() {
+        // What failed says more than that there is no snapshot of it.
+        let _ = progress.snapshots().always(pool, label);
+    }
+    outcome
 }

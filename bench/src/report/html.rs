@@ -9,7 +9,7 @@ use crate::scenario::Scenario;
 use plotters::style::RGBColor;
 
 /// The looks, in light and dark.
-const STYLE: &str = include_str!("page.css");
+pub const STYLE: &str = include_str!("page.css");
 
 /// The page; `plots` are those of [`Report::plots`].
 pub fn page(report: &Report<'_>, plots: &[(Scenario, String)]) -> String {
@@ -164,7 +164,7 @@ fn plot_colours() -> String {
 }
 
 /// Text as it may stand in a page.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -127,6 +127,10 @@ pub struct JobArgs {
     #[arg(long, value_name = "COUNT", default_value_t = Options::ITERATIONS,
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub iterations: u32,
+    /// Show what each part of the heap is used for, after each batch or round: FILE.html has all snapshots, FILE.svg some as a
+    /// picture, FILE.txt as text, FILE.json for programs; `-` shows the text here.
+    #[arg(long, value_name = "FILE")]
+    pub heap_map: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

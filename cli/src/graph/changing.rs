@@ -4,7 +4,6 @@ use super::args::GraphArgs;
 use super::show::{graph_line, source};
 use crate::error::CliError;
 use crate::plot::{self, Line};
-use crate::progress::Bars;
 use crate::text::{self, grouped, table, time};
 use crate::{device, left_out, size};
 use std::fmt::Write;
@@ -14,18 +13,19 @@ use warpheap_jobs::allocators::{self, DEFAULT};
 use warpheap_jobs::device::open;
 use warpheap_jobs::graph::changing::report::{Footprint, Report, Run};
 use warpheap_jobs::graph::changing::{self, Times};
+use warpheap_jobs::progress::Progress;
 
 /// Changes the graph with each of the allocators asked for.
 ///
 /// # Errors
 /// Options that make no sense, a bad file, a device that fails or answers wrongly, a plot that cannot be written.
-pub fn run(args: &GraphArgs) -> Result<String, CliError> {
+pub fn run(args: &GraphArgs, progress: &dyn Progress) -> Result<String, CliError> {
     plot::check(args.changes.plot.as_deref())?;
     let (job, options) = (&args.job, args.changing()?);
     let all = warpheap_jobs::graph::all();
     let allocators = allocators::named(&job.allocator, &all, DEFAULT)?;
     let device = open(job.backend.as_deref(), job.device.as_deref())?;
-    let report = changing::run(&device, &allocators, &options, &Bars::detect())?;
+    let report = changing::run(&device, &allocators, &options, progress)?;
     if let Some(path) = &args.changes.plot {
         draw(&report, path)?;
     }

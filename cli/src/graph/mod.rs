@@ -10,19 +10,20 @@ mod changing;
 mod show;
 
 use crate::error::CliError;
-use crate::progress::Bars;
-use crate::text;
+use crate::{heap_map, text};
 use args::{GraphArgs, JobArgs};
 use warpheap_jobs::allocators::{self, DEFAULT};
 use warpheap_jobs::device;
 use warpheap_jobs::graph;
+use warpheap_jobs::progress::Progress;
 
 /// The command without a name: a generated graph with every allocator.
 ///
 /// # Errors
 /// As [`one`].
 pub fn table(args: &JobArgs) -> Result<String, CliError> {
-    build(args, "all", &args.options(args.input()))
+    let options = args.options(args.input());
+    map(args, |progress| build(args, "all", &options, progress))
 }
 
 /// The command `graph`: a graph, by default with the one allocator that a user would take.
@@ -30,17 +31,31 @@ pub fn table(args: &JobArgs) -> Result<String, CliError> {
 /// # Errors
 /// Options that make no sense, a bad file, a device that fails or answers wrongly.
 pub fn one(args: &GraphArgs) -> Result<String, CliError> {
-    match args.changes.asked() {
-        true => changing::run(args),
-        false => build(&args.job, DEFAULT, &args.job.options(args.input()?)),
+    let job = &args.job;
+    if args.changes.asked() {
+        return map(job, |progress| changing::run(args, progress));
     }
+    let options = job.options(args.input()?);
+    map(job, |progress| build(job, DEFAULT, &options, progress))
+}
+
+fn map(
+    args: &JobArgs,
+    job: impl FnOnce(&dyn Progress) -> Result<String, CliError>,
+) -> Result<String, CliError> {
+    heap_map::around(args.heap_map.as_deref(), args.json, job)
 }
 
 /// Opens the device before the graph is made: a wrong name should not wait for a large file.
-fn build(args: &JobArgs, otherwise: &str, options: &graph::Options) -> Result<String, CliError> {
+fn build(
+    args: &JobArgs,
+    otherwise: &str,
+    options: &graph::Options,
+    progress: &dyn Progress,
+) -> Result<String, CliError> {
     let allocators = allocators::named(&args.allocator, &graph::all(), otherwise)?;
     let device = device::open(args.backend.as_deref(), args.device.as_deref())?;
-    let report = graph::run(&device, &allocators, options, &Bars::detect())?;
+    let report = graph::run(&device, &allocators, options, progress)?;
     match args.json {
         true => text::json(&report),
         false => Ok(show::text(&report)),

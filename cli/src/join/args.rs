@@ -55,6 +55,10 @@ pub struct JoinArgs {
     /// Size of the heap, such as 64M or 2GiB [default: what the join needs].
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub pool: Option<u64>,
+    /// Show what each part of the heap is used for, after each probe: FILE.html has all snapshots, FILE.svg some as a
+    /// picture, FILE.txt as text, FILE.json for programs; `-` shows the text here.
+    #[arg(long, value_name = "FILE")]
+    pub heap_map: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

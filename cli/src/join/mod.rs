@@ -10,18 +10,24 @@ mod plot;
 mod show;
 
 use crate::error::CliError;
-use crate::progress::Bars;
-use crate::text;
+use crate::{heap_map, text};
 use args::JoinArgs;
 use warpheap_jobs::allocators::{self, DEFAULT};
 use warpheap_jobs::device;
 use warpheap_jobs::join::{self, USUAL};
+use warpheap_jobs::progress::Progress;
 
 /// The command `join`.
 ///
 /// # Errors
 /// Options that make no sense, a bad file, a device that fails or answers wrongly.
 pub fn run(args: &JoinArgs) -> Result<String, CliError> {
+    heap_map::around(args.heap_map.as_deref(), args.json, |progress| {
+        job(args, progress)
+    })
+}
+
+fn job(args: &JoinArgs, progress: &dyn Progress) -> Result<String, CliError> {
     crate::plot::check(args.plot.as_deref())?;
     let usual = USUAL.map(String::from);
     let names = match &args.allocator[..] {
@@ -30,7 +36,7 @@ pub fn run(args: &JoinArgs) -> Result<String, CliError> {
     };
     let chosen = allocators::named(names, &join::all(), DEFAULT)?;
     let device = device::open(args.backend.as_deref(), args.device.as_deref())?;
-    let report = join::run(&device, &chosen, &args.options(), &Bars::detect())?;
+    let report = join::run(&device, &chosen, &args.options(), progress)?;
     let text = match args.json {
         true => text::json(&report)?,
         false => show::text(&report),

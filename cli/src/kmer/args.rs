@@ -49,6 +49,10 @@ pub struct KmerArgs {
     /// Draw how many k-mers there are of each frequency, as SVG.
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
+    /// Show what each part of the heap is used for, after each batch: FILE.html has all snapshots, FILE.svg some as a
+    /// picture, FILE.txt as text, FILE.json for programs; `-` shows the text here.
+    #[arg(long, value_name = "FILE")]
+    pub heap_map: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -20,7 +20,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 /// Whether something could be drawn.
-type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+pub type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 /// Checks that there is a folder for the plot that was asked for: first of all, as the work may take long.
 ///
@@ -47,7 +47,8 @@ fn write(path: &Path, draw: impl FnOnce(&mut String) -> Drawn) -> Result<(), Cli
     std::fs::write(path, svg).map_err(|error| unwritten(path, &error))
 }
 
-fn unwritten(path: &Path, why: &dyn Display) -> CliError {
+/// The error of a file that cannot be written.
+pub fn unwritten(path: &Path, why: &dyn Display) -> CliError {
     CliError::Usage(format!(
         "cannot write the plot {}: {why}; name a file in a folder that is there",
         path.display()
@@ -55,7 +56,7 @@ fn unwritten(path: &Path, why: &dyn Display) -> CliError {
 }
 
 /// Text of so many pixels.
-fn words(size: i32, colour: RGBColor) -> TextStyle<'static> {
+pub fn words(size: i32, colour: RGBColor) -> TextStyle<'static> {
     ("sans-serif", size).into_font().color(&colour)
 }
 

@@ -3,6 +3,7 @@
 mod bench;
 mod changing;
 mod graph;
+mod heap_map;
 mod input;
 mod join;
 mod kmer;

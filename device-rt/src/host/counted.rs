@@ -4,7 +4,7 @@ use crate::adaptor::Counted;
 use crate::arch::Words;
 use warpheap_api::HeapParams;
 use warpheap_api::host::{
-    BackendKind, DeviceError, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
+    BackendKind, DeviceError, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
 };
 
 impl<A: HostAlloc<Memory = Words>> HostAlloc for Counted<A> {
@@ -27,5 +27,9 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Counted<A> {
 
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
         A::usage(params, heap)
+    }
+
+    fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
+        A::map(params, heap)
     }
 }

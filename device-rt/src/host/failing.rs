@@ -3,7 +3,7 @@
 use crate::adaptor::Failing;
 use crate::arch::Words;
 use warpheap_api::host::{
-    BackendKind, DeviceError, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Usage,
+    BackendKind, DeviceError, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Usage,
 };
 use warpheap_api::{HeapParams, header};
 
@@ -42,5 +42,9 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Failing<A> {
 
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
         A::usage(params, heap)
+    }
+
+    fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
+        A::map(params, heap)
     }
 }

@@ -46,6 +46,12 @@ pub fn exact_counts<A: Subject>(site: &Site) {
         ),
         (made.len() as u64, 0, bytes, 0)
     );
+    let snapshot = heap.pool.snapshot().expect("a snapshot");
+    let used = snapshot.stats.usage.used_bytes;
+    assert_eq!(snapshot.rounding_bytes(), Some(used.saturating_sub(bytes)));
+    let plain = site.device.reserve::<A>(ROOMY).expect("a heap").snapshot();
+    let plain = plain.expect("a snapshot");
+    assert_eq!((snapshot.unit, plain.rounding_bytes()), (plain.unit, None));
 
     let gone: Vec<usize> = made.iter().copied().filter(|slot| slot % 3 != 0).collect();
     let mut program = vec![Vec::new(); 77];

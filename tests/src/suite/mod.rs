@@ -17,6 +17,7 @@
 //! | [`forward`] | lanes fail for lack of room and nothing else (of allocators that only move forward) |
 //! | [`whole`] | what kernels do with a whole heap (of allocators that have it) |
 //! | [`launches`] | launches: errors of kernels, bad shapes (of no allocator) |
+//! | [`snapshots`] | the parts of a heap at one moment |
 //! | [`streams`] | launches and copies that the host does not wait for |
 //! | [`explore`] | programs under schedules that the emulator explores (emulator only) |
 
@@ -32,6 +33,7 @@ pub mod pools;
 pub mod random;
 pub mod resize;
 pub mod rounded;
+pub mod snapshots;
 pub mod streams;
 pub mod vectors;
 pub mod warp;

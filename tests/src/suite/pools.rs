@@ -122,6 +122,12 @@ pub fn stats_while_kernels_run<A: Subject>(site: &Site) {
                 let usage = A::usage(&pool.params, &mut reader).expect("it can be read");
                 assert!(usage.used_bytes <= usage.committed_bytes, "{usage:?}");
                 assert!(usage.committed_bytes <= room, "{usage:?}");
+                let map = A::map(&pool.params, &mut reader).expect("it can be read");
+                for region in &map.regions {
+                    assert!(region.used_bytes <= region.bytes, "{region:?}");
+                }
+                let parts: u64 = map.regions.iter().map(|region| region.bytes).sum();
+                assert!(parts <= room, "{parts} bytes");
                 reads += 1;
             }
             reads

@@ -21,7 +21,7 @@ pub struct Context<'a> {
     pub pool: Option<u64>,
     /// Edges of a launch.
     pub batch: u32,
-    /// Where progress is shown.
+    /// Where progress is shown, and where snapshots of the heap go.
     pub progress: &'a dyn Progress,
 }
 

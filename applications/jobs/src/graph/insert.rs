@@ -48,6 +48,8 @@ pub fn insert<A: GraphInsertEntry>(
             Err(error) => return Err(error.into()),
         }
         batches += 1;
+        let done = format_args!("batch {batches} inserted");
+        context.progress.snapshots().take(pool, done)?;
         bar.advance(part.len() as u64);
     }
     Ok(batches)

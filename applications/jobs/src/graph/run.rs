@@ -8,6 +8,7 @@ use super::rank::rank;
 use super::report::{self, Phases, Run, top};
 use crate::error::JobError;
 use crate::pool::Failed;
+use crate::progress::kept;
 use std::time::Instant;
 use warpheap::device::HeapVec;
 use warpheap::{DeviceError, DeviceVec, LaunchConfig, Pool, vector_lengths};
@@ -37,7 +38,8 @@ where
     let mut vertices = DeviceVec::<HeapVec<u32>>::zeroed(context.device, count as usize)?;
     let mut phases = Phases::default();
 
-    let batches = insert(context, &pool, &vertices, &mut phases)?;
+    let inserted = insert(context, &pool, &vertices, &mut phases);
+    let batches = kept(context.progress, &pool, "insertion failed", inserted)?;
     let grown = pool.stats()?;
     let ranks = rank(context, &pool, &vertices, &mut phases)?;
     let lengths: Vec<u32> = vector_lengths(&vertices)?;
@@ -57,6 +59,7 @@ where
     phases.free += started.elapsed();
     phases.free_device += report.device_time;
     let freed = pool.stats()?;
+    context.progress.snapshots().always(&pool, "all freed")?;
 
     let started = Instant::now();
     check::neighbours(&reference.rows, &mut neighbours, base).map_err(wrong)?;

@@ -24,6 +24,6 @@ pub struct Context<'a> {
     pub pool: Option<u64>,
     /// How often the probe is done.
     pub repeats: u32,
-    /// Where progress is shown.
+    /// Where progress is shown, and where snapshots of the heap go.
     pub progress: &'a dyn Progress,
 }

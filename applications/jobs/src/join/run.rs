@@ -8,6 +8,7 @@ use super::probe::{Joins, Output, Timed};
 use super::report::{Phases, Run};
 use crate::error::JobError;
 use crate::pool::Failed;
+use crate::progress::kept;
 use std::time::{Duration, Instant};
 use warpheap::{DeviceError, Pool};
 
@@ -44,18 +45,23 @@ fn attempt<A: Joins>(
             pool.reset()?;
         }
         let output = Output::new(context)?;
-        match output.probe(context, &pool, hashed) {
+        let probed = output.probe(context, &pool, hashed);
+        let label = format!("probe {} failed", round + 1);
+        match kept(context.progress, &pool, &label, probed) {
             Ok(time) => probes.push(time),
             Err(DeviceError::Kernel(failure)) => return Err(Failed::Full(failure.into())),
             Err(error) => return Err(error.into()),
         }
         pages = check_output(context, &pool, &output, &mut phases)?;
+        let label = format!("probe {}", round + 1);
+        context.progress.snapshots().take(&pool, label)?;
         frees.push(output.free(context, &pool)?);
         if A::CAPS.frees {
             check::emptied(&pool.stats()?).map_err(|mismatch| wrong::<A>(context, mismatch))?;
         }
         bar.advance(1);
     }
+    context.progress.snapshots().always(&pool, "all freed")?;
     let median = |times: &[Timed], of: fn(&Timed) -> Duration| {
         let mut times: Vec<Duration> = times.iter().map(of).collect();
         times.sort_unstable();

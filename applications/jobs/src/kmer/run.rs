@@ -6,7 +6,7 @@ use super::report::{Phases, Run};
 use super::sequences::{Sequences, letters};
 use crate::error::JobError;
 use crate::pool::{Failed, Failure};
-use crate::progress::Progress;
+use crate::progress::{Progress, kept};
 use std::time::Instant;
 use warpheap::api::AllocError;
 use warpheap::{
@@ -32,7 +32,7 @@ pub struct Context<'a> {
     pub pool: Option<u64>,
     /// Places of a launch.
     pub batch: u32,
-    /// Where progress is shown.
+    /// Where progress is shown, and where snapshots of the heap go.
     pub progress: &'a dyn Progress,
 }
 
@@ -78,7 +78,9 @@ fn attempt<A: MapAlloc + KmerCountEntry>(
     let root_bits = demand.root_bits::<A>();
     let map = DeviceHashMap::<Kmer, u32, A>::new(&pool, root_bits).map_err(failed)?;
     let mut phases = Phases::default();
-    let batches = count(context, &pool, &map, &mut phases).map_err(failed)?;
+    let counted = count(context, &pool, &map, &mut phases);
+    let counted = kept(context.progress, &pool, "counting failed", counted);
+    let batches = counted.map_err(failed)?;
     let grown = pool.stats()?.usage;
 
     let started = Instant::now();
@@ -99,6 +101,7 @@ fn attempt<A: MapAlloc + KmerCountEntry>(
     };
     check(context.counts, &pairs).map_err(wrong)?;
     check_empty(&pool).map_err(wrong)?;
+    context.progress.snapshots().always(&pool, "map dropped")?;
     phases.check = started.elapsed();
 
     let bytes_entries = pairs.len() as u64 * size_of::<(Kmer, u32)>() as u64;
@@ -154,6 +157,8 @@ fn count<A: MapAlloc + KmerCountEntry>(
         phases.count_device += report.device_time;
         first += here;
         batches += 1;
+        let done = format_args!("batch {batches} counted");
+        context.progress.snapshots().take(pool, done)?;
         bar.advance(here.into());
     }
     Ok(batches)

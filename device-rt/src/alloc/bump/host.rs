@@ -2,9 +2,13 @@
 
 use crate::alloc::Bump;
 use crate::alloc::bump::{FIRST_GRANULE, MOST_GRANULES, PARAM_LIMIT, WORD_NEXT};
+use std::vec::Vec;
 use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
-use warpheap_api::host::{DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
+use warpheap_api::host::{
+    DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Region, RegionUse,
+    Usage,
+};
 use warpheap_api::{DeviceAlloc, HeapParams};
 
 impl HostAlloc for Bump {
@@ -45,6 +49,35 @@ impl HostAlloc for Bump {
             used_bytes: used,
             committed_bytes: used,
             ..Usage::default()
+        })
+    }
+
+    /// What was handed out, and what was not.
+    fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
+        let usage = Self::usage(params, heap)?;
+        let first = FIRST_GRANULE as u64 * 16;
+        let (next, end) = (first + usage.used_bytes, params[PARAM_LIMIT] as u64 * 16);
+        let part = |offset, end: u64, usage, used_bytes| Region {
+            offset,
+            bytes: end - offset,
+            usage,
+            units: ((end - offset) / 16) as u32,
+            places: (used_bytes / 16) as u32,
+            live_blocks: None,
+            used_bytes,
+        };
+        let mut regions = Vec::new();
+        if next > first {
+            regions.push(part(first, next, RegionUse::Run(16), usage.used_bytes));
+        }
+        if end > next {
+            regions.push(part(next, end, RegionUse::Free, 0));
+        }
+        Ok(HeapMap {
+            unit: "granule",
+            unit_bytes: 16,
+            usage,
+            regions,
         })
     }
 }

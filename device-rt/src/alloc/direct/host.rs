@@ -2,9 +2,13 @@
 
 use crate::alloc::DirectOutput;
 use crate::alloc::direct::{LEAST_SHIFT, PARAM_DATA, PARAM_PLACES, PARAM_SHIFT, WORD_NEXT};
+use std::vec::Vec;
 use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
-use warpheap_api::host::{DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
+use warpheap_api::host::{
+    DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Region, RegionUse,
+    Usage,
+};
 use warpheap_api::{DeviceAlloc, HeapParams};
 
 /// Settings of [`DirectOutput`].
@@ -75,6 +79,35 @@ impl HostAlloc for DirectOutput {
             used_bytes: used,
             committed_bytes: used,
             ..Usage::default()
+        })
+    }
+
+    /// The places that were handed out, and those that were not.
+    fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
+        let usage = Self::usage(params, heap)?;
+        let place = 16u64 << params[PARAM_SHIFT];
+        let (given, all) = (usage.used_bytes / place, params[PARAM_PLACES] as u64);
+        let part = |first: u64, end: u64, usage, live: u64| Region {
+            offset: params[PARAM_DATA] as u64 * 16 + first * place,
+            bytes: (end - first) * place,
+            usage,
+            units: (end - first) as u32,
+            places: live as u32,
+            live_blocks: Some(live as u32),
+            used_bytes: live * place,
+        };
+        let mut regions = Vec::new();
+        if given > 0 {
+            regions.push(part(0, given, RegionUse::Run(place), given));
+        }
+        if all > given {
+            regions.push(part(given, all, RegionUse::Free, 0));
+        }
+        Ok(HeapMap {
+            unit: "place",
+            unit_bytes: place,
+            usage,
+            regions,
         })
     }
 }

@@ -4,7 +4,8 @@ use crate::alloc::FdgMalloc;
 use crate::alloc::fdg::{COUNTS_OPEN, pack_settings};
 use crate::arch::Words;
 use warpheap_api::host::{
-    BackendKind, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Usage,
+    BackendKind, DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Pool,
+    Usage,
 };
 use warpheap_api::{DeviceAlloc, HeapParams, header};
 
@@ -88,5 +89,9 @@ impl<B: HostAlloc<Memory = Words>> HostAlloc for FdgMalloc<B> {
 
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
         B::usage(params, heap)
+    }
+
+    fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
+        B::map(params, heap)
     }
 }

@@ -6,9 +6,13 @@ use crate::alloc::lists::{
     PARAM_TABLE, PARAM_UNITS, SET_WORDS, TOP_WORD, is_free, size_of,
 };
 use std::vec;
+use std::vec::Vec;
 use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
-use warpheap_api::host::{DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
+use warpheap_api::host::{
+    DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Region, RegionUse,
+    Usage,
+};
 use warpheap_api::{DeviceAlloc, HeapParams};
 
 /// Settings of [`SizeList`](crate::alloc::SizeList) and [`MpList`](crate::alloc::MpList).
@@ -95,35 +99,76 @@ impl<const PER_PROCESSOR: bool> HostAlloc for SegmentLists<PER_PROCESSOR> {
     }
 
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
-        let mut top = [0];
-        heap.read(TOP_WORD as u64, &mut top)?;
-        let units = params[PARAM_UNITS] as u64;
-        let unit_bytes = 16u64 << params[PARAM_SHIFT];
-        let top = (top[0] as u64).min(units);
-        let (mut used, mut live, mut unit, mut first, mut ready) = (0, 0, 0, 0, 0);
-        let mut part = vec![0u32; PART.min(2 * units as usize)];
-        while unit < top {
-            if unit >= ready {
-                let words = part.len().min(2 * (top - unit) as usize);
-                heap.read(params[PARAM_TABLE] as u64 + 2 * unit, &mut part[..words])?;
-                (first, ready) = (unit, unit + words as u64 / 2);
-            }
-            let state = part[2 * (unit - first) as usize];
-            // Where a segment is being made, the words may say anything.
-            let size = (size_of(state) as u64).min(top - unit);
-            if size != 0 && !is_free(state) {
-                used += size;
-                live += 1;
-            }
-            unit += size.max(1);
-        }
-        Ok(Usage {
-            used_bytes: used * unit_bytes,
-            committed_bytes: used * unit_bytes,
-            live_blocks: Some(live),
-            ..Usage::default()
+        look(params, heap, &mut |_| ())
+    }
+
+    /// Segments in use that lie side by side are one part: there may be millions of them.
+    fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
+        let mut regions = Vec::new();
+        let usage = look(params, heap, &mut |region| {
+            HeapMap::join(&mut regions, region);
+        })?;
+        Ok(HeapMap {
+            unit: "unit",
+            unit_bytes: 16 << params[PARAM_SHIFT],
+            usage,
+            regions,
         })
     }
+}
+
+/// Goes from segment to segment, shows each and what lies behind the last, and sums up.
+fn look(
+    params: &HeapParams,
+    heap: &mut dyn HeapReader,
+    show: &mut dyn FnMut(Region),
+) -> Result<Usage, DeviceError> {
+    let mut top = [0];
+    heap.read(TOP_WORD as u64, &mut top)?;
+    let units = params[PARAM_UNITS] as u64;
+    let unit_bytes = 16u64 << params[PARAM_SHIFT];
+    let top = (top[0] as u64).min(units);
+    let mut show = |unit: u64, size: u64, live: bool| {
+        let bytes = size * unit_bytes;
+        let run = RegionUse::Run(unit_bytes);
+        show(Region {
+            offset: params[PARAM_DATA] as u64 * 16 + unit * unit_bytes,
+            bytes,
+            usage: if live { run } else { RegionUse::Free },
+            units: size as u32,
+            places: if live { size as u32 } else { 0 },
+            live_blocks: Some(live as u32),
+            used_bytes: if live { bytes } else { 0 },
+        });
+    };
+    let (mut used, mut live, mut unit, mut first, mut ready) = (0, 0, 0, 0, 0);
+    let mut part = vec![0u32; PART.min(2 * units as usize)];
+    while unit < top {
+        if unit >= ready {
+            let words = part.len().min(2 * (top - unit) as usize);
+            heap.read(params[PARAM_TABLE] as u64 + 2 * unit, &mut part[..words])?;
+            (first, ready) = (unit, unit + words as u64 / 2);
+        }
+        let state = part[2 * (unit - first) as usize];
+        // Where a segment is being made, the words may say anything.
+        let size = (size_of(state) as u64).min(top - unit);
+        let in_use = size != 0 && !is_free(state);
+        if in_use {
+            used += size;
+            live += 1;
+        }
+        show(unit, size.max(1), in_use);
+        unit += size.max(1);
+    }
+    if top < units {
+        show(top, units - top, false);
+    }
+    Ok(Usage {
+        used_bytes: used * unit_bytes,
+        committed_bytes: used * unit_bytes,
+        live_blocks: Some(live),
+        ..Usage::default()
+    })
 }
 
 #[cfg(test)]

@@ -7,10 +7,12 @@ use crate::alloc::scatter::{
     PARAM_SHIFTS, Tables, chunk_of, count_of, is_multi, pack_shifts,
 };
 use std::vec;
+use std::vec::Vec;
 use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{
-    BlockSize, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Usage,
+    DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Region,
+    RegionUse, Usage,
 };
 use warpheap_api::{DeviceAlloc, HeapParams};
 
@@ -186,46 +188,90 @@ impl HostAlloc for ScatterAlloc {
     }
 
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
-        let (pages, shifts) = (params[PARAM_PAGES], params[PARAM_SHIFTS]);
-        let tables = Tables::new(pages, shifts);
-        let page_bytes = 16u64 << (shifts & 0xff);
-        // Pages of super blocks that are not in use yet serve nobody.
-        let mut cursor = [0];
-        heap.read(CURSOR_WORD as u64, &mut cursor)?;
-        let mut in_use = (cursor[0] as u64 >> 16) << (shifts >> 16);
-        let (mut free, mut most_free) = (0, 0);
-        let mut usage = Usage {
-            live_blocks: Some(0),
-            ..Usage::default()
-        };
-        let mut part = vec![0u32; 1 << 16];
-        let mut at = tables.pages;
-        while at < tables.second {
-            let part = &mut part[..(tables.second - at).min(1 << 16) as usize];
-            heap.read(at as u64, part)?;
-            for state in part.chunks_exact(2).map(|entry| entry[0]) {
-                let (chunk, count) = (chunk_of(state), count_of(state) as u64);
-                if is_multi(state) {
-                    let head = (chunk == MULTI_HEAD) as u64;
-                    usage.add(BlockSize::Parts(page_bytes), head, page_bytes, page_bytes);
-                } else if chunk != 0 {
-                    // For a moment more may be counted than there are.
-                    let bytes = chunk as u64 * 16;
-                    let count = count.min(page_bytes / bytes);
-                    usage.add(BlockSize::Bytes(bytes), count, count * bytes, page_bytes);
-                }
-                free = if (chunk == 0) & (in_use > 0) {
-                    free + 1
-                } else {
-                    0
-                };
-                most_free = most_free.max(free);
-                in_use = in_use.saturating_sub(1);
+        look(params, heap, &mut |_| ())
+    }
+
+    fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
+        let mut regions = Vec::new();
+        let usage = look(params, heap, &mut |region| {
+            HeapMap::add(&mut regions, region);
+        })?;
+        Ok(HeapMap {
+            unit: "page",
+            unit_bytes: 16 << (params[PARAM_SHIFTS] & 0xff),
+            usage,
+            regions,
+        })
+    }
+}
+
+/// Goes through all pages, shows each, and sums up.
+fn look(
+    params: &HeapParams,
+    heap: &mut dyn HeapReader,
+    show: &mut dyn FnMut(Region),
+) -> Result<Usage, DeviceError> {
+    let (pages, shifts) = (params[PARAM_PAGES], params[PARAM_SHIFTS]);
+    let tables = Tables::new(pages, shifts);
+    let page_bytes = 16u64 << (shifts & 0xff);
+    // Pages of super blocks that are not in use yet serve nobody.
+    let mut cursor = [0];
+    heap.read(CURSOR_WORD as u64, &mut cursor)?;
+    let mut in_use = (cursor[0] as u64 >> 16) << (shifts >> 16);
+    let (mut free, mut most_free) = (0, 0);
+    let mut usage = Usage {
+        live_blocks: Some(0),
+        ..Usage::default()
+    };
+    let mut offset = params[PARAM_DATA] as u64 * 16;
+    let mut part = vec![0u32; 1 << 16];
+    let mut at = tables.pages;
+    while at < tables.second {
+        let part = &mut part[..(tables.second - at).min(1 << 16) as usize];
+        heap.read(at as u64, part)?;
+        for state in part.chunks_exact(2).map(|entry| entry[0]) {
+            let region = region_of(offset, page_bytes, state, in_use > 0);
+            free = if region.usage.is_free() { free + 1 } else { 0 };
+            most_free = most_free.max(free);
+            if let Some(block) = region.usage.block() {
+                let live = region.live_blocks.unwrap_or(0);
+                usage.add(block, live as u64, region.used_bytes, page_bytes);
             }
-            at += part.len() as u32;
+            show(region);
+            offset += page_bytes;
+            in_use = in_use.saturating_sub(1);
         }
-        usage.largest_free_run = Some(most_free * page_bytes);
-        Ok(usage)
+        at += part.len() as u32;
+    }
+    usage.largest_free_run = Some(most_free * page_bytes);
+    Ok(usage)
+}
+
+/// A page, by its state.
+fn region_of(offset: u64, page_bytes: u64, state: u32, in_use: bool) -> Region {
+    let chunk = chunk_of(state);
+    let (usage, places, live, used_bytes) = if is_multi(state) {
+        let head = (chunk == MULTI_HEAD) as u32;
+        (RegionUse::Run(page_bytes), 1, head, page_bytes)
+    } else if chunk != 0 {
+        // For a moment more may be counted than there are.
+        let bytes = chunk as u64 * 16;
+        let places = (page_bytes / bytes) as u32;
+        let live = count_of(state).min(places);
+        (RegionUse::Slab(bytes), places, live, live as u64 * bytes)
+    } else if in_use {
+        (RegionUse::Free, 0, 0, 0)
+    } else {
+        (RegionUse::Reserved, 0, 0, 0)
+    };
+    Region {
+        offset,
+        bytes: page_bytes,
+        usage,
+        units: 1,
+        places,
+        live_blocks: Some(live),
+        used_bytes,
     }
 }
 

@@ -7,10 +7,12 @@ use crate::alloc::warp_heap::{
     Tables, UNITS, WINDOWS_WORD, count_of, entry_words, is_idle, tag_for, tag_of,
 };
 use std::vec;
+use std::vec::Vec;
 use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{
-    BlockSize, DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
+    BlockSize, DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Region,
+    RegionUse, Usage,
 };
 use warpheap_api::{DeviceAlloc, HeapParams};
 
@@ -102,57 +104,115 @@ impl HostAlloc for WarpHeap {
     }
 
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
-        let geometry = Geometry::new(*params);
-        let shift = geometry.chunk_shift();
-        let (chunk_bytes, unit_bytes) = (16u64 << shift, 16u64 << (shift - 5));
-        let mut usage = Usage {
-            live_blocks: Some(0),
-            ..Usage::default()
-        };
-        // Chunks side by side without a use, units side by side in a chunk of units.
-        let (mut free, mut most_free, mut most_units) = (0, 0, 0);
-        // A few hundred entries at a time.
-        let entry = entry_words(shift) as usize;
-        let mut part = vec![0u32; 256 * entry];
-        let mut chunk = 0;
-        while chunk < geometry.chunks {
-            let part = &mut part[..(geometry.chunks - chunk).min(256) as usize * entry];
-            heap.read(geometry.state_word(chunk) as u64, part)?;
-            for entry in part.chunks_exact(entry) {
-                let (state, heads) = (entry[0], entry[1]);
-                let bits = &entry[entry.len() - (1 << (shift - 5))..];
-                let (tag, count) = (tag_of(state), count_of(state));
-                let mut add = |block, live: u32, used: u64| {
-                    usage.add(block, live as u64, used, chunk_bytes);
-                };
-                // A chunk that is idle gets another use when that is wanted: nothing is tied to it.
-                let unused = (state == FREE) | is_idle(state);
-                free = if unused { free + 1 } else { 0 };
-                most_free = most_free.max(free);
-                // A count may for a moment be more than there is.
-                if unused {
-                    continue;
-                } else if tag == RUN_HEAD || tag == RUN {
-                    let block = BlockSize::Parts(chunk_bytes);
-                    add(block, (tag == RUN_HEAD) as u32, chunk_bytes);
-                } else if tag == UNITS {
-                    let used = count.min(32) as u64 * unit_bytes;
-                    add(BlockSize::Parts(unit_bytes), heads.count_ones(), used);
-                    most_units = most_units.max(longest(!bits[0]));
-                } else if (tag_for(0)..=tag_for(SLAB_CLASSES - 1)).contains(&tag) {
-                    let class = Class::from_index(tag - tag_for(0), shift);
-                    let (bytes, count) = (class.granules as u64 * 16, count.min(class.blocks()));
-                    add(BlockSize::Bytes(bytes), count, count as u64 * bytes);
-                } else {
-                    // Somebody is about to give it a use.
-                    usage.committed_bytes += chunk_bytes;
+        look(params, heap, &mut |_| ())
+    }
+
+    fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
+        let mut regions = Vec::new();
+        let usage = look(params, heap, &mut |region| {
+            HeapMap::add(&mut regions, region);
+        })?;
+        Ok(HeapMap {
+            unit: "chunk",
+            unit_bytes: 16 << Geometry::new(*params).chunk_shift(),
+            usage,
+            regions,
+        })
+    }
+}
+
+/// Goes through all chunks, shows each, and sums up.
+fn look(
+    params: &HeapParams,
+    heap: &mut dyn HeapReader,
+    show: &mut dyn FnMut(Region),
+) -> Result<Usage, DeviceError> {
+    let geometry = Geometry::new(*params);
+    let shift = geometry.chunk_shift();
+    let (chunk_bytes, unit_bytes) = (16u64 << shift, 16u64 << (shift - 5));
+    let mut usage = Usage {
+        live_blocks: Some(0),
+        ..Usage::default()
+    };
+    // Bytes side by side without a use, units side by side in a chunk of units.
+    let (mut free, mut most_free, mut most_units) = (0, 0, 0);
+    // A few hundred entries at a time.
+    let entry = entry_words(shift) as usize;
+    let mut part = vec![0u32; 256 * entry];
+    let mut chunk = 0;
+    while chunk < geometry.chunks {
+        let count = (geometry.chunks - chunk).min(256);
+        let part = &mut part[..count as usize * entry];
+        heap.read(geometry.state_word(chunk) as u64, part)?;
+        for (chunk, entry) in (chunk..).zip(part.chunks_exact(entry)) {
+            let bits = &entry[entry.len() - (1 << (shift - 5))..];
+            let region = region_of(geometry, chunk, entry[0], entry[1]);
+            // A chunk that is idle gets another use when that is wanted: nothing is tied to it.
+            free = if region.usage.is_free() {
+                free + chunk_bytes
+            } else {
+                0
+            };
+            most_free = most_free.max(free);
+            match region.usage {
+                RegionUse::Free | RegionUse::Idle(_) => (),
+                RegionUse::Changing => usage.committed_bytes += chunk_bytes,
+                other => {
+                    let live = region.live_blocks.unwrap_or(0);
+                    if let Some(block) = other.block() {
+                        usage.add(block, live as u64, region.used_bytes, chunk_bytes);
+                    }
                 }
             }
-            chunk += part.len() as u32 / entry as u32;
+            if let RegionUse::Units(_) = region.usage {
+                most_units = most_units.max(longest(!bits[0]));
+            }
+            show(region);
         }
-        let largest = (most_free * chunk_bytes).max(most_units as u64 * unit_bytes);
-        usage.largest_free_run = Some(largest);
-        Ok(usage)
+        chunk += count;
+    }
+    usage.largest_free_run = Some(most_free.max(most_units as u64 * unit_bytes));
+    Ok(usage)
+}
+
+/// A chunk, by its state and the places where blocks of units begin. A count may for a moment be more than there is.
+fn region_of(geometry: Geometry, chunk: u32, state: u32, heads: u32) -> Region {
+    let shift = geometry.chunk_shift();
+    let (chunk_bytes, unit_bytes) = (16u64 << shift, 16u64 << (shift - 5));
+    let (tag, count) = (tag_of(state), count_of(state));
+    let slab = (tag_for(0)..=tag_for(SLAB_CLASSES - 1)).contains(&tag);
+    let class = Class::from_index(if slab { tag - tag_for(0) } else { 0 }, shift);
+    let block_bytes = class.granules as u64 * 16;
+    let (usage, places, live, used_bytes) = if state == FREE {
+        (RegionUse::Free, 0, 0, 0)
+    } else if is_idle(state) {
+        let block = match slab {
+            true => BlockSize::Bytes(block_bytes),
+            false => BlockSize::Parts(unit_bytes),
+        };
+        (RegionUse::Idle(block), 0, 0, 0)
+    } else if tag == RUN_HEAD || tag == RUN {
+        let head = (tag == RUN_HEAD) as u32;
+        (RegionUse::Run(chunk_bytes), 1, head, chunk_bytes)
+    } else if tag == UNITS {
+        let used = count.min(32) as u64 * unit_bytes;
+        (RegionUse::Units(unit_bytes), 32, heads.count_ones(), used)
+    } else if slab {
+        let live = count.min(class.blocks());
+        let used = live as u64 * block_bytes;
+        (RegionUse::Slab(block_bytes), class.blocks(), live, used)
+    } else {
+        // Somebody is about to give it a use.
+        (RegionUse::Changing, 0, 0, 0)
+    };
+    Region {
+        offset: geometry.granule_of(chunk) as u64 * 16,
+        bytes: chunk_bytes,
+        usage,
+        units: 1,
+        places,
+        live_blocks: Some(live),
+        used_bytes,
     }
 }
 

@@ -18,6 +18,6 @@ pub struct Context<'a> {
     pub base: u32,
     /// Whether triangles are counted.
     pub triangles: bool,
-    /// Where progress is shown.
+    /// Where progress is shown, and where snapshots of the heap go.
     pub progress: &'a dyn Progress,
 }

@@ -9,6 +9,7 @@ use crate::error::JobError;
 use crate::graph::check::{self, Mismatch};
 use crate::graph::pool::need;
 use crate::pool::Failed;
+use crate::progress::kept;
 use warpheap::Pool;
 
 /// Runs the job with the allocator `A`.
@@ -31,8 +32,11 @@ fn attempt<A: Kernels>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>
         format!("{}: changing the graph", A::NAME),
         expected.steps.len() as u64,
     );
-    for step in &expected.steps {
-        let merged = rows.merge(&expected.batches[step.batch], step.adding())?;
+    for (number, step) in expected.steps.iter().enumerate() {
+        let merged = rows.merge(&expected.batches[step.batch], step.adding());
+        let label = format!("step {}: {}", number + 1, after(step.phase));
+        let merged = kept(context.progress, &pool, "merging failed", merged)?;
+        context.progress.snapshots().take(&pool, label)?;
         if merged.changed != step.changed {
             let (expected, got) = (step.changed as usize, merged.changed as usize);
             return Err(wrong::<A>(context, Mismatch::Count { expected, got }).into());
@@ -72,6 +76,7 @@ fn attempt<A: Kernels>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>
     }
     run.free = rows.free()?;
     let stats = pool.stats()?;
+    context.progress.snapshots().always(&pool, "all freed")?;
     (run.mallocs, run.frees) = (stats.mallocs, stats.frees);
     for (what, expected, got) in [
         ("frees", stats.mallocs, stats.frees),
@@ -97,15 +102,18 @@ fn wrong<A: Kernels>(context: &Context<'_>, mismatch: Mismatch) -> JobError {
     }
 }
 
-fn footprint<A: Kernels>(pool: &Pool<A>, phase: Phase) -> Result<Footprint, Failed> {
-    let stats = pool.stats()?;
-    let after = match phase {
+fn after(phase: Phase) -> &'static str {
+    match phase {
         Phase::Init => "init",
         Phase::Insert => "insert",
         Phase::Delete => "delete",
-    };
+    }
+}
+
+fn footprint<A: Kernels>(pool: &Pool<A>, phase: Phase) -> Result<Footprint, Failed> {
+    let stats = pool.stats()?;
     Ok(Footprint {
-        after,
+        after: after(phase),
         bytes_live: stats.live_bytes(),
         bytes_used: stats.usage.committed_bytes,
     })

@@ -9,7 +9,9 @@ use crate::bits::VebTree;
 use std::vec;
 use std::vec::Vec;
 use warpheap_allocators::kind_of;
-use warpheap_api::host::{DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
+use warpheap_api::host::{
+    DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
+};
 use warpheap_api::{DeviceAlloc, HeapParams, header};
 
 pub use shape::GallatinConfig;
@@ -88,7 +90,20 @@ impl HostAlloc for Gallatin {
     }
 
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
-        usage::usage(params, heap)
+        usage::usage(params, heap, &mut |_| ())
+    }
+
+    fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
+        let mut regions = Vec::new();
+        let usage = usage::usage(params, heap, &mut |region| {
+            HeapMap::add(&mut regions, region);
+        })?;
+        Ok(HeapMap {
+            unit: "segment",
+            unit_bytes: 16 << Geometry::new(*params).segment_log(),
+            usage,
+            regions,
+        })
     }
 }
 

@@ -6,10 +6,14 @@ use crate::alloc::gallatin::{
 };
 use std::vec;
 use warpheap_api::HeapParams;
-use warpheap_api::host::{BlockSize, DeviceError, HeapReader, Usage};
+use warpheap_api::host::{BlockSize, DeviceError, HeapReader, Region, RegionUse, Usage};
 
-/// What is in use of a heap with these parameters.
-pub(super) fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
+/// What is in use of a heap with these parameters; each segment is shown.
+pub(super) fn usage(
+    params: &HeapParams,
+    heap: &mut dyn HeapReader,
+    show: &mut dyn FnMut(Region),
+) -> Result<Usage, DeviceError> {
     let geometry = Geometry::new(*params);
     let segment_bytes = 16u64 << geometry.segment_log();
     let mut usage = Usage {
@@ -26,23 +30,35 @@ pub(super) fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Us
         let count = (geometry.segments - segment).min(at_once);
         let part = &mut part[..count as usize * words];
         heap.read(geometry.state_word(segment) as u64, part)?;
-        for table in part.chunks_exact(words) {
+        for (segment, table) in (segment as u64..).zip(part.chunks_exact(words)) {
             let tag = segment_tag(table[0]);
-            let before = usage.committed_bytes;
+            let mut region = Region {
+                offset: geometry.data as u64 * 16 + segment * segment_bytes,
+                bytes: segment_bytes,
+                usage: RegionUse::Free,
+                units: 1,
+                places: 0,
+                live_blocks: Some(0),
+                used_bytes: 0,
+            };
             if (RUN_HEAD..=RUN).contains(&tag) {
-                let head = (tag == RUN_HEAD) as u64;
+                let head = tag == RUN_HEAD;
                 let block = BlockSize::Parts(segment_bytes);
-                usage.add(block, head, segment_bytes, segment_bytes);
+                usage.add(block, head as u64, segment_bytes, segment_bytes);
+                region.usage = RegionUse::Run(segment_bytes);
+                (region.places, region.live_blocks) = (1, Some(head as u32));
+                region.used_bytes = segment_bytes;
             } else if (tag_for(0)..tag_for(geometry.classes())).contains(&tag) {
-                add_blocks(&mut usage, geometry, tag - tag_for(0), table);
+                add_blocks(&mut usage, geometry, tag - tag_for(0), table, &mut region);
             } else if tag != UNUSED {
                 // Somebody is about to change it.
                 usage.committed_bytes += segment_bytes;
+                region.usage = RegionUse::Changing;
             }
             // A segment of blocks that nobody uses is free as soon as it is needed.
-            let unused = usage.committed_bytes == before;
-            free = if unused { free + 1 } else { 0 };
+            free = if region.usage.is_free() { free + 1 } else { 0 };
             most_free = most_free.max(free);
+            show(region);
         }
         segment += count;
     }
@@ -50,8 +66,15 @@ pub(super) fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Us
     Ok(usage)
 }
 
-/// Adds what is in use of a segment of a class, and the segment itself if anything is.
-fn add_blocks(usage: &mut Usage, geometry: Geometry, class: u32, table: &[u32]) {
+/// Adds what is in use of a segment of a class, and the segment itself if anything is. Its part of the map has blocks that are
+/// handed out as a whole as so many bytes of its slices.
+fn add_blocks(
+    usage: &mut Usage,
+    geometry: Geometry,
+    class: u32,
+    table: &[u32],
+    region: &mut Region,
+) {
     let (slice_bytes, block_bytes) = (16u64 << class, 16u64 << geometry.block_log(class));
     let slices = geometry.slices(class);
     let (mut live, mut whole) = (0u64, 0u64);
@@ -70,16 +93,28 @@ fn add_blocks(usage: &mut Usage, geometry: Geometry, class: u32, table: &[u32]) 
             live += taken.saturating_sub(back_count(counts[1])) as u64;
         }
     }
-    let segment_bytes = 16u64 << geometry.segment_log();
+    let segment_bytes = region.bytes;
+    let (slice_used, whole_used) = (live * slice_bytes, whole * block_bytes);
     if live > 0 {
-        let used = live * slice_bytes;
-        usage.add(BlockSize::Bytes(slice_bytes), live, used, segment_bytes);
+        let block = BlockSize::Bytes(slice_bytes);
+        usage.add(block, live, slice_used, segment_bytes);
     }
     if whole > 0 {
         let committed = if live > 0 { 0 } else { segment_bytes };
-        let used = whole * block_bytes;
-        usage.add(BlockSize::Parts(block_bytes), whole, used, committed);
+        usage.add(BlockSize::Parts(block_bytes), whole, whole_used, committed);
     }
+    let (part, use_of): (u64, fn(u64) -> RegionUse) = match live {
+        0 => (block_bytes, RegionUse::Units),
+        _ => (slice_bytes, RegionUse::Slab),
+    };
+    if live + whole > 0 {
+        region.usage = use_of(part);
+        region.places = (segment_bytes / part) as u32;
+    } else {
+        region.usage = RegionUse::Idle(BlockSize::Bytes(slice_bytes));
+    }
+    region.live_blocks = Some((live + whole) as u32);
+    region.used_bytes = slice_used + whole_used;
 }
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ pub use config::OuroborosConfig;
 use crate::alloc::ouroboros::{Queue, Strategy};
 use crate::alloc::{Ouroboros, OuroborosMixed};
 use layout::Beside;
-use usage::usage;
+use usage::{map, usage};
 use warpheap_allocators::kind_of;
-use warpheap_api::host::{DeviceError, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
+use warpheap_api::host::{DeviceError, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
 use warpheap_api::{DeviceAlloc, HeapParams};
 
 impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
@@ -35,7 +35,11 @@ impl<S: Strategy, Q: Queue> HostAlloc for Ouroboros<S, Q> {
     }
 
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
-        usage(params, heap, S::PAGES, S::PAGES)
+        usage(params, heap, S::PAGES, S::PAGES, &mut |_| ())
+    }
+
+    fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
+        map(params, heap, S::PAGES, S::PAGES)
     }
 }
 
@@ -55,6 +59,10 @@ where
     }
 
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
-        usage(params, heap, S1::PAGES, S2::PAGES)
+        usage(params, heap, S1::PAGES, S2::PAGES, &mut |_| ())
+    }
+
+    fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
+        map(params, heap, S1::PAGES, S2::PAGES)
     }
 }

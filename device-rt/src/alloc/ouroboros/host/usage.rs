@@ -4,14 +4,34 @@ use crate::alloc::ouroboros::{Geometry, HEAD_COUNT, HEADER_WORDS, QUEUE, count_o
 use std::vec;
 use std::vec::Vec;
 use warpheap_api::HeapParams;
-use warpheap_api::host::{BlockSize, DeviceError, HeapReader, Usage};
+use warpheap_api::host::{BlockSize, DeviceError, HeapMap, HeapReader, Region, RegionUse, Usage};
 
-/// What is in use; whether the queues of the base instance, and those of larger ones, hold pages.
+/// What is in use, and of which parts the heap is made; arguments as for [`usage`].
+pub(super) fn map(
+    params: &HeapParams,
+    heap: &mut dyn HeapReader,
+    small: bool,
+    large: bool,
+) -> Result<HeapMap, DeviceError> {
+    let mut regions = Vec::new();
+    let usage = usage(params, heap, small, large, &mut |region| {
+        HeapMap::add(&mut regions, region);
+    })?;
+    Ok(HeapMap {
+        unit: "chunk",
+        unit_bytes: 16 << Geometry::new(*params).chunk_log(),
+        usage,
+        regions,
+    })
+}
+
+/// What is in use; whether the queues of the base instance, and those of larger ones, hold pages. Each chunk is shown.
 pub(super) fn usage(
     params: &HeapParams,
     heap: &mut dyn HeapReader,
     small: bool,
     large: bool,
+    show: &mut dyn FnMut(Region),
 ) -> Result<Usage, DeviceError> {
     let geometry = Geometry::new(*params);
     let chunk_bytes = 16u64 << geometry.chunk_log();
@@ -29,9 +49,23 @@ pub(super) fn usage(
         let state = headers[(chunk - first) as usize * HEADER_WORDS];
         let class = (tag_of(state) & !QUEUE).wrapping_sub(1);
         let mut units = 1;
+        let mut region = Region {
+            offset: geometry.data as u64 * 16 + chunk as u64 * chunk_bytes,
+            bytes: chunk_bytes,
+            usage: if state == 0 {
+                RegionUse::Free
+            } else {
+                RegionUse::Changing
+            },
+            units: 1,
+            places: 0,
+            live_blocks: Some(0),
+            used_bytes: 0,
+        };
         if let Some([base, queue, pages, free]) = classes.get_mut(class as usize) {
             if tag_of(state) & QUEUE != 0 {
                 *queue += 1;
+                region.usage = RegionUse::Queue(16 << geometry.page_log(class));
             } else {
                 let row = 1 << geometry.units_log(class);
                 if chunk % row == 0 && geometry.chunks - chunk >= row {
@@ -39,9 +73,16 @@ pub(super) fn usage(
                     *base += row as u64;
                     *pages += geometry.pages(class) as u64;
                     *free += count_of(state).min(geometry.pages(class)) as u64;
+                    let in_queue = if geometry.units_log(class) == 0 {
+                        small
+                    } else {
+                        large
+                    };
+                    fill_in(&mut region, geometry, class, state, in_queue);
                 }
             }
         }
+        show(region);
         chunk += units;
     }
     let mut usage = Usage {
@@ -64,4 +105,18 @@ pub(super) fn usage(
         }
     }
     Ok(usage)
+}
+
+/// Fills in what a chunk of pages of this class holds. Where free pages are in the queue, no chunk tells how many of its own
+/// are.
+fn fill_in(region: &mut Region, geometry: Geometry, class: u32, state: u32, in_queue: bool) {
+    let page = 16u64 << geometry.page_log(class);
+    let pages = geometry.pages(class);
+    let live = pages - count_of(state).min(pages);
+    region.usage = RegionUse::Slab(page);
+    region.units = 1 << geometry.units_log(class);
+    region.bytes *= region.units as u64;
+    region.places = pages;
+    region.live_blocks = (!in_queue).then_some(live);
+    region.used_bytes = if in_queue { 0 } else { live as u64 * page };
 }

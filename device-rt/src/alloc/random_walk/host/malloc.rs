@@ -8,9 +8,13 @@ use crate::alloc::random_walk::units::{
     PARAM_WALK, Tables, map_words,
 };
 use std::vec;
+use std::vec::Vec;
 use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
-use warpheap_api::host::{DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
+use warpheap_api::host::{
+    DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Region, RegionUse,
+    Usage,
+};
 use warpheap_api::{DeviceAlloc, HeapParams};
 
 /// Settings of [`RandomWalkMalloc`]; the defaults are the paper's.
@@ -150,6 +154,42 @@ impl HostAlloc for RandomWalkMalloc {
             used_bytes: bytes,
             committed_bytes: bytes,
             ..Usage::default()
+        })
+    }
+
+    /// Units in use that lie side by side are one part. The map does not tell how many blocks they are.
+    fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
+        let usage = Self::usage(params, heap)?;
+        let (units, unit_bytes) = (params[PARAM_UNITS], 16u64 << params[PARAM_SHIFT]);
+        let mut regions = Vec::new();
+        let mut part = vec![0u32; 1 << 16];
+        let mut unit = 0;
+        while unit < units {
+            let words = map_words(units - unit).min(1 << 16) as usize;
+            heap.read(MAP_WORD as u64 + (unit / 32) as u64, &mut part[..words])?;
+            for word in &part[..words] {
+                for bit in 0..(units - unit).min(32) {
+                    let taken = word >> bit & 1;
+                    let (none, run) = (RegionUse::Free, RegionUse::Run(unit_bytes));
+                    let region = Region {
+                        offset: params[PARAM_DATA] as u64 * 16 + (unit + bit) as u64 * unit_bytes,
+                        bytes: unit_bytes,
+                        usage: if taken == 1 { run } else { none },
+                        units: 1,
+                        places: taken,
+                        live_blocks: None,
+                        used_bytes: taken as u64 * unit_bytes,
+                    };
+                    HeapMap::join(&mut regions, region);
+                }
+                unit += (units - unit).min(32);
+            }
+        }
+        Ok(HeapMap {
+            unit: "unit",
+            unit_bytes,
+            usage,
+            regions,
         })
     }
 }

@@ -13,7 +13,8 @@ use std::vec::Vec;
 use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{
-    DeviceError, Fill, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Usage,
+    DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Region,
+    RegionUse, Usage,
 };
 use warpheap_api::{DeviceAlloc, HeapParams};
 
@@ -229,6 +230,56 @@ impl<const KIND: u32> HostAlloc for PageWalk<KIND> {
             live_blocks: Some(used),
             ..Usage::default()
         })
+    }
+
+    /// Every request takes a page, so pages in use that lie side by side are one part.
+    fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
+        let usage = Self::usage(params, heap)?;
+        let pages = params[PARAM_PAGES];
+        let (all, step) = (entries(KIND, pages), entry_words(KIND) as usize);
+        let page_bytes = 16u64 << params[PARAM_SHIFT];
+        let mut regions = Vec::new();
+        let mut part = vec![0u32; (1 << 16) * step];
+        let (mut entry, mut page) = (0, 0);
+        while entry < all {
+            let part = &mut part[..(all - entry).min(1 << 16) as usize * step];
+            heap.read((params[PARAM_MAP] + entry * step as u32) as u64, part)?;
+            for word in part.chunks_exact(step).map(|entry| entry[0]) {
+                let (bits, word) = match KIND {
+                    SINGLE => (1, (word != 0) as u32),
+                    _ => ((pages - page).min(32), word),
+                };
+                for bit in 0..bits {
+                    let live = word >> bit & 1;
+                    HeapMap::join(
+                        &mut regions,
+                        region_of(params, page + bit, live, page_bytes),
+                    );
+                }
+                page += bits;
+            }
+            entry += (part.len() / step) as u32;
+        }
+        Ok(HeapMap {
+            unit: "page",
+            unit_bytes: page_bytes,
+            usage,
+            regions,
+        })
+    }
+}
+
+/// A page, which holds one block or none.
+fn region_of(params: &HeapParams, page: u32, live: u32, page_bytes: u64) -> Region {
+    let run = RegionUse::Run(page_bytes);
+    Region {
+        offset: params[PARAM_DATA] as u64 * 16 + page as u64 * page_bytes,
+        bytes: page_bytes,
+        usage: if live == 1 { run } else { RegionUse::Free },
+        units: 1,
+        places: live,
+        live_blocks: Some(live),
+        used_bytes: live as u64 * page_bytes,
     }
 }
 
