@@ -12,9 +12,9 @@ pub use device::Device;
 pub use warpheap_kernels::maps::{DeviceHashMap, DeviceHashSet, DeviceMultiMap, MapAlloc};
 pub use warpheap_rt::api::host::{
     BackendKind, BlockSize, Cause, ClassUsage, DeviceBox, DeviceError, DeviceInfo, DeviceVec,
-    Event, HostAlloc, KernelFailure, KernelImage, KernelPanic, LaunchConfig, LaunchReport, Module,
-    PlanError, PoolStats, Prepared, RawBuffer, Reading, Scope, ScopedStream, SharedArg, Stream,
-    Usage,
+    Event, Growth, HostAlloc, KernelFailure, KernelImage, KernelPanic, LaunchConfig, LaunchReport,
+    Module, PlanError, PoolStats, Prepared, RawBuffer, Reading, Scope, ScopedStream, SharedArg,
+    Stream, Usage,
 };
 
 pub use warpheap_rt::host::container::{

@@ -119,7 +119,7 @@ pub fn stats_while_kernels_run<A: Subject>(site: &Site) {
             let mut reads = 0;
             let mut reader = Reader(&pool);
             while reads == 0 || !done.load(Ordering::Relaxed) {
-                let usage = A::usage(&pool.params, &mut reader).expect("it can be read");
+                let usage = A::usage(&pool.params(), &mut reader).expect("it can be read");
                 assert!(usage.used_bytes <= usage.committed_bytes, "{usage:?}");
                 assert!(usage.committed_bytes <= room, "{usage:?}");
                 reads += 1;
