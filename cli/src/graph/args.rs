@@ -79,6 +79,9 @@ pub struct JobArgs {
     /// Size of the heap, such as 64M or 2GiB [default: what the graph needs].
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub pool: Option<u64>,
+    /// Let the heap grow to this size while the graph is built, by doubling it when it is full.
+    #[arg(long, value_name = "SIZE", requires = "pool", value_parser = size::parse)]
+    pub grow: Option<u64>,
     /// Edges inserted by one launch.
     #[arg(long, value_name = "EDGES", default_value_t = 1 << 20,
           value_parser = clap::value_parser!(u32).range(1..))]

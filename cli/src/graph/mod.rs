@@ -7,7 +7,7 @@
 //! | `input`, `reference` | the graph that was asked for, and the CPU's answers |
 //! | `growth`, `pool` | what the vectors ask of a heap, and the pool that is enough |
 //! | `allocators` | which allocators there are |
-//! | `context`, `batch`, `insert`, `rank`, `ranks`, `run` | one run on a device |
+//! | `context`, `batch`, `insert`, `steps`, `rank`, `ranks`, `run` | one run on a device |
 //! | `changing` | a graph whose edges come and go |
 //! | `check` | whether it is right |
 //! | `report`, `show` | what is printed |
@@ -31,6 +31,7 @@ mod reference;
 mod report;
 mod run;
 mod show;
+mod steps;
 
 use crate::allocators::{self as named, Allocator, LeftOut};
 use crate::device::{self, DeviceReport};
@@ -78,6 +79,7 @@ fn job(
         reference: &reference,
         demand: &reference.demand(),
         pool: args.pool,
+        grow: args.grow,
         batch: args.batch,
         progress: Progress::detect(),
     };

@@ -6,6 +6,7 @@ use super::insert::insert;
 use super::pool::need;
 use super::rank::rank;
 use super::report::{self, Phases, Run, top};
+use super::steps::Steps;
 use crate::error::CliError;
 use crate::pool::Failed;
 use std::time::Instant;
@@ -32,12 +33,17 @@ where
     A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
 {
     let reference = context.reference;
-    let pool = context.device.reserve::<A>(bytes).map_err(Failed::NoPool)?;
+    let pool = match context.grow {
+        Some(most) => context.device.reserve_growing::<A>(bytes, most),
+        None => context.device.reserve::<A>(bytes),
+    };
+    let mut pool = pool.map_err(Failed::NoPool)?;
     let count = reference.list.vertices;
     let mut vertices = DeviceVec::<HeapVec<u32>>::zeroed(context.device, count as usize)?;
     let mut phases = Phases::default();
 
-    let batches = insert(context, &pool, &vertices, &mut phases)?;
+    let mut steps = Steps::new(context);
+    let batches = insert(context, &mut pool, &vertices, &mut steps, &mut phases)?;
     let grown = pool.stats()?;
     let ranks = rank(context, &pool, &vertices, &mut phases)?;
     let lengths: Vec<u32> = vector_lengths(&vertices)?;
@@ -68,6 +74,7 @@ where
     Ok(Run {
         allocator: A::NAME,
         pool_bytes: pool.bytes(),
+        steps: steps.done,
         batch_edges: context.batch,
         batches,
         mallocs: freed.mallocs,

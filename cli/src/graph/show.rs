@@ -100,6 +100,10 @@ impl Run {
         };
         line("allocator", self.allocator.to_owned());
         line("pool", size::display(self.pool_bytes));
+        for step in &self.steps {
+            let to = size::display(step.pool_bytes);
+            line("grown", format!("to {to} in {}", time(step.time)));
+        }
         line("mallocs", grouped(self.mallocs));
         line("frees", grouped(self.frees));
         line("live", size::display(self.bytes_live));

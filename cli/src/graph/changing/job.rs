@@ -13,6 +13,12 @@ use crate::graph::args::GraphArgs;
 /// # Errors
 /// Options that make no sense, a bad file, a device that fails or answers wrongly, a plot that cannot be written.
 pub fn job(args: &GraphArgs) -> Result<String, CliError> {
+    if args.job.grow.is_some() {
+        return Err(CliError::Usage(
+            "--grow is for a graph that is built: leave out --rounds, --triangles and --page-rank"
+                .to_owned(),
+        ));
+    }
     crate::plot::check(args.changes.plot.as_deref())?;
     let job = &args.job;
     let allocators = named::named(&job.allocator, &allocators::all(), named::DEFAULT)?;
