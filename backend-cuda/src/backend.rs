@@ -6,6 +6,7 @@ use crate::discover;
 use crate::fences::Fences;
 use crate::globals;
 use crate::ids::next_id;
+use crate::mapped;
 use crate::memory::Allocation;
 use crate::module::Loaded;
 use crate::own::Own;
@@ -122,6 +123,34 @@ impl CudaBackend {
         Ok(())
     }
 
+    /// Does what takes memory for a buffer of `bytes` bytes; once more when the memory that waits to be freed was, if there
+    /// is too little.
+    fn with_room<'a, T>(
+        &'a self,
+        mut state: Entered<'a>,
+        bytes: u64,
+        during: &'static str,
+        mut take: impl FnMut(&mut State) -> Result<T, Refused>,
+    ) -> Result<T, DeviceError> {
+        let full = |taken: &Result<T, Refused>| {
+            let refused = taken.as_ref().err();
+            refused.is_some_and(|refused| refused.status == Status::OUT_OF_MEMORY)
+        };
+        state.bury(during)?;
+        let mut taken = take(&mut state);
+        if full(&taken) && !state.retired.is_empty() {
+            drop(state);
+            state = self.settle(during)?;
+            state.bury(during)?;
+            taken = take(&mut state);
+        }
+        match taken {
+            Ok(taken) => Ok(taken),
+            _ if full(&taken) => Err(self.out_of_memory(bytes)),
+            Err(refused) => Err(state.refuse(refused, during)),
+        }
+    }
+
     pub(crate) fn out_of_memory(&self, bytes: u64) -> DeviceError {
         DeviceError::OutOfMemory {
             device: self.info.name.clone(),
@@ -151,24 +180,52 @@ impl Backend for CudaBackend {
                 what: "all its memory",
             });
         }
+        let call = "cuMemAlloc";
+        let entered = self.enter(DURING)?;
+        self.with_room(entered, bytes, DURING, |state| {
+            let allocated = Allocation::new(bytes.max(4));
+            let allocation = allocated.map_err(|status| Refused { call, status })?;
+            Ok(BufferId(state.buffers.insert(allocation)))
+        })
+    }
+
+    fn reserve(&self, bytes: u64, most: u64) -> Result<BufferId, DeviceError> {
+        const DURING: &str = "reserving a buffer";
+        let state = self.enter(DURING)?;
+        let device = state.session.device();
+        if !mapped::is_supported(device) {
+            let why = "the GPU or its driver does not map memory at reserved addresses: take a newer driver, or allocate the most at once";
+            return Err(self.cannot_resize(bytes, why));
+        }
+        self.with_room(state, bytes, DURING, |state| {
+            let allocation = Allocation::reserve(device, bytes.max(4), most)?;
+            Ok(BufferId(state.buffers.insert(allocation)))
+        })
+    }
+
+    fn resize(&self, buffer: BufferId, bytes: u64) -> Result<(), DeviceError> {
+        const DURING: &str = "resizing a buffer";
         let mut state = self.enter(DURING)?;
-        state.bury(DURING)?;
-        let mut allocated = Allocation::new(bytes.max(4));
-        if allocated == Err(Status::OUT_OF_MEMORY) && !state.retired.is_empty() {
+        let Some(found) = state.buffers.get(buffer.0) else {
+            return Err(self.cannot_resize(bytes, "it is another device's, or is gone"));
+        };
+        let most = found.most();
+        if bytes > most {
+            let why = format!("there are addresses for {most} bytes, which were reserved for it");
+            return Err(self.cannot_resize(bytes, &why));
+        }
+        if bytes < found.bytes {
+            // The driver may wait for all streams when memory is given back.
             drop(state);
             state = self.settle(DURING)?;
-            state.bury(DURING)?;
-            allocated = Allocation::new(bytes.max(4));
         }
-        let allocation = match allocated {
-            Ok(allocation) => allocation,
-            Err(Status::OUT_OF_MEMORY) => return Err(self.out_of_memory(bytes)),
-            Err(status) => {
-                let call = "cuMemAlloc";
-                return Err(state.refuse(Refused { call, status }, DURING));
+        self.with_room(state, bytes, DURING, |state| {
+            match state.buffers.get_mut(buffer.0) {
+                // SAFETY: the caller's promise: nobody uses the buffer.
+                Some(found) => unsafe { found.resize(bytes) },
+                None => Ok(()),
             }
-        };
-        Ok(BufferId(state.buffers.insert(allocation)))
+        })
     }
 
     fn dealloc(&self, buffer: BufferId) {
@@ -286,6 +343,22 @@ impl Backend for CudaBackend {
 
     fn load_time(&self) -> Duration {
         self.lock().load_time
+    }
+
+    fn await_bound(&self, heap: BufferId) -> Result<(), DeviceError> {
+        const DURING: &str = "waiting for kernels that a heap is bound to";
+        if self.enter(DURING)?.is_bound(heap) {
+            drop(self.settle(DURING)?);
+        }
+        Ok(())
+    }
+
+    fn rebind_heap(&self, heap: &HeapArg) -> Result<(), DeviceError> {
+        const DURING: &str = "binding a heap again";
+        if self.enter(DURING)?.is_bound(heap.buffer.id()) {
+            self.settle(DURING)?.rebind(heap)?;
+        }
+        Ok(())
     }
 
     fn bind_heap(&self, module: ModuleId, heap: &HeapArg) -> Result<(), DeviceError> {

@@ -24,6 +24,11 @@ impl Context {
         Ok(context)
     }
 
+    /// Its device.
+    pub(crate) fn device(&self) -> CUdevice {
+        self.device
+    }
+
     /// Makes it the current one of this thread.
     #[inline]
     pub(crate) fn make_current(&self) -> Result<(), Refused> {

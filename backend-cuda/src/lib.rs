@@ -48,6 +48,7 @@ mod handles;
 mod ids;
 mod launching;
 mod link;
+mod mapped;
 mod memory;
 mod module;
 mod own;

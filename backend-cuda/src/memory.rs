@@ -1,6 +1,8 @@
 //! Device memory at addresses that are multiples of 64 KiB.
 
-use crate::status::{Status, ask};
+use crate::mapped::Mapped;
+use crate::status::{Refused, Status, ask};
+use crate::sys::CUdevice;
 
 /// What the address of every buffer is a multiple of.
 pub(crate) const ALIGN: u64 = 64 << 10;
@@ -9,14 +11,22 @@ pub(crate) const ALIGN: u64 = 64 << 10;
 const PACKED: u64 = 1 << 20;
 
 /// A piece of device memory. It is not freed by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Allocation {
-    /// What the driver returned, and what is freed.
-    base: u64,
+    /// What is freed.
+    memory: Memory,
     /// The first byte in use, a multiple of [`ALIGN`].
     pub(crate) address: u64,
     /// Bytes in use.
     pub(crate) bytes: u64,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Memory {
+    /// What the driver returned at this address.
+    Whole(u64),
+    /// What grows.
+    Mapped(Mapped),
 }
 
 impl Allocation {
@@ -39,12 +49,55 @@ impl Allocation {
         )
     }
 
+    /// `bytes` bytes in the current context, that of `device`, which may become `most`.
+    pub(crate) fn reserve(device: CUdevice, bytes: u64, most: u64) -> Result<Self, Refused> {
+        let mut mapped = Mapped::reserve(device, most)?;
+        if let Err(refused) = mapped.grow(bytes) {
+            // SAFETY: nobody has it.
+            if let Err(Refused { call, status }) = unsafe { mapped.free() } {
+                tracing::warn!(call, %status, "addresses could not be given back");
+            }
+            return Err(refused);
+        }
+        Ok(Allocation {
+            address: mapped.base,
+            memory: Memory::Mapped(mapped),
+            bytes,
+        })
+    }
+
+    /// As many bytes as it can come to have.
+    pub(crate) fn most(&self) -> u64 {
+        match &self.memory {
+            Memory::Whole(_) => self.bytes,
+            Memory::Mapped(mapped) => mapped.reserved(),
+        }
+    }
+
+    /// Changes its size to at most [`most`](Self::most). After an error it is as before.
+    ///
+    /// # Safety
+    /// Nothing on the device uses what lies behind `bytes`.
+    pub(crate) unsafe fn resize(&mut self, bytes: u64) -> Result<(), Refused> {
+        if let Memory::Mapped(mapped) = &mut self.memory {
+            mapped.grow(bytes)?;
+            // SAFETY: the caller's promise.
+            unsafe { mapped.shrink(bytes) }?;
+            self.bytes = bytes;
+        }
+        Ok(())
+    }
+
     /// Gives the memory back to the current context.
     ///
     /// # Safety
-    /// Nothing on the device uses it any more, and it is freed once.
+    /// Nothing on the device uses it any more.
     pub(crate) unsafe fn free(self) -> Result<(), Status> {
-        release(self.base)
+        match self.memory {
+            Memory::Whole(base) => release(base),
+            // SAFETY: the caller's promise.
+            Memory::Mapped(mapped) => Ok(unsafe { mapped.free() }?),
+        }
     }
 }
 
@@ -65,7 +118,7 @@ fn place(
         let base = alloc(bytes)?;
         if base % ALIGN == 0 {
             return Ok(Allocation {
-                base,
+                memory: Memory::Whole(base),
                 address: base,
                 bytes,
             });
@@ -75,7 +128,7 @@ fn place(
     let padded = bytes.checked_add(ALIGN).ok_or(Status::OUT_OF_MEMORY)?;
     let base = alloc(padded)?;
     Ok(Allocation {
-        base,
+        memory: Memory::Whole(base),
         address: base.next_multiple_of(ALIGN),
         bytes,
     })
@@ -110,8 +163,8 @@ mod tests {
         let (got, (taken, freed)) = with(PACKED, &[7 * ALIGN]);
         let got = got.unwrap();
         assert_eq!(
-            (got.base, got.address, got.bytes),
-            (7 * ALIGN, 7 * ALIGN, PACKED)
+            (got.memory, got.address, got.bytes),
+            (Memory::Whole(7 * ALIGN), 7 * ALIGN, PACKED)
         );
         assert_eq!(taken, [(7 * ALIGN, PACKED)]);
         assert!(freed.is_empty());
@@ -121,7 +174,10 @@ mod tests {
     fn an_unaligned_large_buffer_is_given_back_and_padded() {
         let (got, (taken, freed)) = with(PACKED + 4, &[512, ALIGN + 512]);
         let got = got.unwrap();
-        assert_eq!((got.base, got.address), (ALIGN + 512, 2 * ALIGN));
+        assert_eq!(
+            (got.memory, got.address),
+            (Memory::Whole(ALIGN + 512), 2 * ALIGN)
+        );
         assert_eq!(taken[1].1, PACKED + 4 + ALIGN);
         assert_eq!(freed, [512]);
     }

@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::handles::Lane;
 use crate::status::Status;
+use crate::sys::CUdevice;
 use std::time::{Duration, Instant};
 use warpheap_api::host::DeviceError;
 
@@ -64,6 +65,11 @@ impl Session {
         }
         self.make_current()
             .map_err(|status| self.fail("cuCtxSetCurrent", during, status))
+    }
+
+    /// The device of the context.
+    pub(crate) fn device(&self) -> CUdevice {
+        self.context.device()
     }
 
     /// Makes the context current on this thread.

@@ -170,6 +170,16 @@ impl State {
             .any(|module| module.heap == Some(buffer))
     }
 
+    /// Tells the modules that a heap is bound to how large it is now. No kernel runs meanwhile.
+    pub(crate) fn rebind(&mut self, heap: &HeapArg) -> Result<(), DeviceError> {
+        let buffer = heap.buffer.id();
+        let bound = self.modules.iter();
+        let bound = bound.filter(|(_, module)| module.heap == Some(buffer));
+        let bound: Vec<ModuleId> = bound.map(|(id, _)| ModuleId(*id)).collect();
+        let mut bound = bound.into_iter();
+        bound.try_for_each(|module| self.bind(module, heap))
+    }
+
     /// Takes a heap away from the modules that it is bound to. No kernel runs meanwhile.
     pub(crate) fn unbind(&mut self, buffer: BufferId) -> Result<(), DeviceError> {
         for module in self.modules.values_mut() {

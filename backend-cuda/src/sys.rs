@@ -95,6 +95,79 @@ pub(crate) mod function {
     pub(crate) const NUM_REGS: i32 = 4;
 }
 
+/// Memory that is mapped at reserved addresses.
+pub(crate) mod vmm {
+    use super::CUdevice;
+    use std::ffi::{c_int, c_void};
+
+    /// What a device is asked: whether it maps memory.
+    pub(crate) const SUPPORTED: c_int = 102;
+    /// The least granularity.
+    pub(crate) const MINIMUM: c_int = 0;
+    const PINNED: c_int = 1;
+    const ON_DEVICE: c_int = 1;
+    const READ_AND_WRITE: c_int = 3;
+
+    /// `CUmemLocation`.
+    #[repr(C)]
+    struct Location {
+        kind: c_int,
+        id: c_int,
+    }
+
+    /// `CUmemAllocationProp`.
+    #[repr(C)]
+    pub(crate) struct Properties {
+        kind: c_int,
+        handle_kinds: c_int,
+        location: Location,
+        win32: *mut c_void,
+        flags: [u8; 8],
+    }
+
+    /// `CUmemAccessDesc`.
+    #[repr(C)]
+    pub(crate) struct Access {
+        location: Location,
+        flags: c_int,
+    }
+
+    impl Location {
+        fn of(device: CUdevice) -> Self {
+            Location {
+                kind: ON_DEVICE,
+                id: device,
+            }
+        }
+    }
+
+    impl Properties {
+        /// Memory of a device.
+        pub(crate) fn of(device: CUdevice) -> Self {
+            Properties {
+                kind: PINNED,
+                handle_kinds: 0,
+                location: Location::of(device),
+                win32: std::ptr::null_mut(),
+                flags: [0; 8],
+            }
+        }
+    }
+
+    impl Access {
+        /// Reads and writes by a device.
+        pub(crate) fn of(device: CUdevice) -> Self {
+            Access {
+                location: Location::of(device),
+                flags: READ_AND_WRITE,
+            }
+        }
+    }
+
+    // As in cuda.h for 64-bit systems.
+    const _: () = assert!(size_of::<Properties>() == 32 && size_of::<Access>() == 12);
+}
+
 macro_rules! functions {
     ($($name:ident($($argument:ident: $kind:ty),* $(,)?);)*) => {
         /// Where the functions are; of one that the driver lacks nothing.
@@ -154,6 +227,14 @@ functions! {
     cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
     cuMemAlloc_v2(address: *mut u64, bytes: usize);
     cuMemFree_v2(address: u64);
+    cuMemGetAllocationGranularity(bytes: *mut usize, properties: *const vmm::Properties, which: c_int);
+    cuMemAddressReserve(address: *mut u64, bytes: usize, alignment: usize, wish: u64, flags: u64);
+    cuMemAddressFree(address: u64, bytes: usize);
+    cuMemCreate(handle: *mut u64, bytes: usize, properties: *const vmm::Properties, flags: u64);
+    cuMemRelease(handle: u64);
+    cuMemMap(address: u64, bytes: usize, offset: usize, handle: u64, flags: u64);
+    cuMemUnmap(address: u64, bytes: usize);
+    cuMemSetAccess(address: u64, bytes: usize, access: *const vmm::Access, count: usize);
     cuMemHostAlloc(start: *mut *mut c_void, bytes: usize, flags: c_uint);
     cuMemFreeHost(start: *mut c_void);
     cuMemcpyHtoD_v2(to: u64, from: *const c_void, bytes: usize);

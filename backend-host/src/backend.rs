@@ -56,6 +56,15 @@ impl Backend for HostBackend {
         self.emulator.memory().alloc(bytes).map(BufferId)
     }
 
+    fn reserve(&self, bytes: u64, most: u64) -> Result<BufferId, DeviceError> {
+        self.emulator.memory().reserve(bytes, most).map(BufferId)
+    }
+
+    fn resize(&self, buffer: BufferId, bytes: u64) -> Result<(), DeviceError> {
+        let _call = self.emulator.call();
+        self.emulator.memory().resize(buffer.0, bytes)
+    }
+
     fn dealloc(&self, buffer: BufferId) {
         let _call = self.emulator.call();
         self.emulator.dealloc(buffer);

@@ -34,15 +34,17 @@ struct Area {
     /// From `start` to the first multiple of `ALIGN`.
     skip: usize,
     bytes: u64,
+    /// As many bytes as there is room for.
+    most: u64,
 }
 
 // SAFETY: an area owns its memory, nothing of it belongs to a thread.
 unsafe impl Send for Area {}
 
 impl Area {
-    fn new(bytes: u64) -> Option<Self> {
+    fn new(bytes: u64, most: u64) -> Option<Self> {
         // Alignment by hand: the system's zeroed memory is lazy only at ordinary alignments.
-        let size = usize::try_from(bytes).ok()?.checked_add(ALIGN)?;
+        let size = usize::try_from(most).ok()?.checked_add(ALIGN)?;
         let layout = Layout::from_size_align(size, 16).ok()?;
         // SAFETY: the size is not zero.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
@@ -52,6 +54,7 @@ impl Area {
             layout,
             skip,
             bytes,
+            most,
         })
     }
 
@@ -111,32 +114,69 @@ impl Memory {
 
     /// A new buffer of `bytes` bytes: its name.
     pub(crate) fn alloc(&mut self, bytes: u64) -> Result<u64, DeviceError> {
-        if bytes > MOST_BYTES {
+        self.reserve(bytes, bytes)
+    }
+
+    /// A new buffer of `bytes` bytes with room for `most`. Room is pages that nobody has touched, which the system does not
+    /// count as memory in use.
+    pub(crate) fn reserve(&mut self, bytes: u64, most: u64) -> Result<u64, DeviceError> {
+        if most > MOST_BYTES {
             return Err(DeviceError::TooLarge {
                 device: self.device.clone(),
-                bytes,
+                bytes: most,
                 limit: MOST_BYTES,
                 what: "the reach of a 32-bit handle",
             });
         }
-        let out_of_memory = |why| DeviceError::OutOfMemory {
-            device: self.device.clone(),
-            bytes,
-            why,
-        };
-        if self.limit != 0 && bytes > self.limit.saturating_sub(self.used) {
-            return Err(out_of_memory(format!(
-                "the machine has {} bytes, {} are in use by other buffers",
-                self.limit, self.used
-            )));
-        }
-        let Some(area) = Area::new(bytes) else {
-            return Err(out_of_memory("the operating system refused".into()));
+        self.has_room(bytes, bytes)?;
+        let Some(area) = Area::new(bytes, most) else {
+            return Err(self.out_of_memory(most, "the operating system refused".into()));
         };
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         self.used += bytes;
         self.buffers.insert(id, area);
         Ok(id)
+    }
+
+    /// Gives a buffer another size, within the room that it has. Pages that were touched stay with the process.
+    pub(crate) fn resize(&mut self, id: u64, bytes: u64) -> Result<(), DeviceError> {
+        let area = self.area("resize", id)?;
+        let (before, most) = (area.bytes, area.most);
+        if bytes > most {
+            return Err(DeviceError::CannotResize {
+                what: format!("a buffer of {before} bytes"),
+                bytes,
+                why: format!("there is room for {most} bytes, which were reserved for it"),
+            });
+        }
+        self.has_room(bytes.saturating_sub(before), bytes)?;
+        self.used = self.used - before + bytes;
+        if let Some(area) = self.buffers.get_mut(&id) {
+            area.bytes = bytes;
+        }
+        Ok(())
+    }
+
+    /// Refuses `more` bytes, for a buffer of `bytes`, if the limit does not allow them.
+    fn has_room(&self, more: u64, bytes: u64) -> Result<(), DeviceError> {
+        if self.limit != 0 && more > self.limit.saturating_sub(self.used) {
+            return Err(self.out_of_memory(
+                bytes,
+                format!(
+                    "the machine has {} bytes, {} are in use by buffers",
+                    self.limit, self.used
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    fn out_of_memory(&self, bytes: u64, why: String) -> DeviceError {
+        DeviceError::OutOfMemory {
+            device: self.device.clone(),
+            bytes,
+            why,
+        }
     }
 
     /// Gives a buffer back: the address that it had, `None` if there is no such buffer.

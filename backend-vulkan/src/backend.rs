@@ -120,6 +120,27 @@ impl Backend for VulkanBackend {
         self.call(|state| state.memory.alloc(bytes))
     }
 
+    /// A plain buffer: one that is to grow becomes another one.
+    fn reserve(&self, bytes: u64, most: u64) -> Result<BufferId, DeviceError> {
+        self.call(|state| state.memory.reserve(bytes, most))
+    }
+
+    /// By way of a second buffer, to which the device copies.
+    fn resize(&self, buffer: BufferId, bytes: u64) -> Result<(), DeviceError> {
+        let before = self.call(|state| state.memory.resizable(buffer, bytes))?;
+        let other = self.alloc(bytes)?;
+        let copied = self.copy((buffer, 0), (other, 0), before.min(bytes));
+        let resized = copied.and_then(|()| {
+            self.call(|state| {
+                state.memory.exchange(buffer, other);
+                Ok(())
+            })
+        });
+        // What the buffer was, or what it did not become.
+        self.dealloc(other);
+        resized
+    }
+
     fn dealloc(&self, buffer: BufferId) {
         // After a loss the device may still be using it.
         let freed = self.call(|state| {

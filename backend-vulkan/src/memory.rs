@@ -48,6 +48,8 @@ unsafe impl Send for Mapped {}
 struct Owned {
     buffer: Buffer,
     allocation: Allocation,
+    /// As many bytes as it may come to have.
+    most: u64,
     /// Calls that use it.
     pins: u32,
     /// It was given back while there were some.
@@ -92,6 +94,41 @@ impl Memory {
     pub(crate) fn alloc(&mut self, bytes: u64) -> Result<BufferId, DeviceError> {
         self.check_size(bytes)?;
         self.make(bytes, MemoryLocation::GpuOnly).map(|(id, _)| id)
+    }
+
+    /// The same, of a buffer that may come to have `most` bytes.
+    pub(crate) fn reserve(&mut self, bytes: u64, most: u64) -> Result<BufferId, DeviceError> {
+        let id = self.alloc(bytes)?;
+        if let Some(owned) = self.buffers.get_mut(&id.0) {
+            owned.most = most;
+        }
+        Ok(id)
+    }
+
+    /// How many bytes a buffer has that is to have `bytes`.
+    pub(crate) fn resizable(&self, id: BufferId, bytes: u64) -> Result<u64, DeviceError> {
+        let owned = self.buffers.get(&id.0).filter(|owned| !owned.given_back);
+        let cannot = |what: String, why: String| DeviceError::CannotResize { what, bytes, why };
+        match owned {
+            None => Err(cannot(
+                format!("a buffer of {}", self.gpu.limits.name),
+                "it is another device's, or is gone".into(),
+            )),
+            Some(owned) if bytes > owned.most => Err(cannot(
+                format!("a buffer of {} bytes", owned.buffer.bytes),
+                format!("{} bytes were reserved for it", owned.most),
+            )),
+            Some(owned) => Ok(owned.buffer.bytes),
+        }
+    }
+
+    /// Gives each of two buffers what is behind the other. Nobody uses them.
+    pub(crate) fn exchange(&mut self, one: BufferId, other: BufferId) {
+        let [Some(one), Some(other)] = self.buffers.get_disjoint_mut([&one.0, &other.0]) else {
+            return;
+        };
+        std::mem::swap(&mut one.buffer, &mut other.buffer);
+        std::mem::swap(&mut one.allocation, &mut other.allocation);
     }
 
     /// A device-only buffer for the backend itself.
@@ -217,6 +254,7 @@ impl Memory {
                 let owned = Owned {
                     buffer,
                     allocation,
+                    most: bytes,
                     pins: 0,
                     given_back: false,
                 };

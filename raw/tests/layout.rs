@@ -25,7 +25,7 @@ fn pool_words<A: HostAlloc<Memory = Words>>(
     let words = bytes
         .chunks_exact(4)
         .map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]));
-    Ok((words.collect(), pool.raw().params))
+    Ok((words.collect(), pool.raw().params()))
 }
 
 fn same_as_a_pool<A: HostAlloc<Memory = Words>>(device: &Device) {

@@ -12,7 +12,7 @@ pub use device::Device;
 pub use warpheap_kernels::maps::{DeviceHashMap, DeviceHashSet, DeviceMultiMap, MapAlloc};
 pub use warpheap_rt::api::host::{
     Ages, BackendKind, BlockSize, Cause, Changes, ClassUsage, DeviceBox, DeviceError, DeviceInfo,
-    DeviceVec, Event, HostAlloc, KernelFailure, KernelImage, KernelPanic, LaunchConfig,
+    DeviceVec, Event, Growth, HostAlloc, KernelFailure, KernelImage, KernelPanic, LaunchConfig,
     LaunchReport, Module, Pinned, PlanError, PoolStats, Prepared, RawBuffer, Reading, Region,
     RegionUse, Scope, ScopedStream, SharedArg, Snapshot, SnapshotSeries, Stream, Usage, UseChange,
     UseTotals,

@@ -116,7 +116,11 @@ impl<'s, A: HostAlloc> TestHeap<'s, A> {
     /// The same, with settings.
     pub fn with(site: &'s Site, bytes: u64, slots: usize, config: &A::Config) -> Self {
         let pool = site.device.reserve_with::<A>(bytes, config);
-        let pool = pool.expect("the heap is made");
+        Self::over(site, pool.expect("the heap is made"), slots)
+    }
+
+    /// The heap of a pool that was made, and so many slots.
+    pub fn over(site: &'s Site, pool: Pool<A>, slots: usize) -> Self {
         let device = &site.device;
         TestHeap {
             site,
@@ -208,6 +212,26 @@ impl<'s, A: HostAlloc> TestHeap<'s, A> {
     /// Bytes asked for by the blocks that are live.
     pub fn live_bytes(&self) -> u64 {
         self.held.iter().flatten().map(|held| held.size).sum()
+    }
+
+    /// Bytes from the start of the heap to the end of the last live block.
+    pub fn end_of_blocks(&self) -> u64 {
+        let held = self.held.iter().flatten();
+        held.map(|held| held.life.start + held.size)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Where the block in a slot begins, if there is one.
+    pub fn start_of(&self, slot: usize) -> Option<u64> {
+        self.held[slot].map(|held| held.life.start)
+    }
+
+    /// The slots that hold no block.
+    pub fn empty(&self) -> Vec<usize> {
+        (0..self.held.len())
+            .filter(|&slot| self.held[slot].is_none())
+            .collect()
     }
 
     /// The slots that hold a block.

@@ -70,7 +70,9 @@ macro_rules! all_tests {
             counted: exact_counts;
             pools: too_small, too_large, stats_tell_usage, stats_tell_longest_stretch,
                 stats_while_kernels_run, host_allocates, host_owns, reset_ends_vectors;
-            snapshots: parts_add_up, after_streams;
+            snapshots: parts_add_up, after_streams, grown;
+            growth: while_full, shrinks_to_blocks, changes_in_between, host_keeps, runs_again,
+                two_heaps, impossible;
             streams: one_heap;
         }
     };

@@ -1,6 +1,7 @@
 //! The arguments of a launch.
 
 use super::contents::Contents;
+use super::extent::Extent;
 use super::generation::{Generation, HeapBlock, Home};
 use super::shared::ContainerWords;
 use super::{BufferId, RawBuffer};
@@ -34,10 +35,7 @@ pub struct SliceArg {
 pub struct HeapArg {
     /// The memory, the heap from its start.
     pub buffer: RawBuffer,
-    /// Number of 32-bit words of the heap.
-    pub words: u64,
-    /// The allocator's parameters.
-    pub params: HeapParams,
+    pub(super) extent: Extent,
     /// Name of the allocator.
     pub(super) allocator: &'static str,
     pub(super) generation: Generation,
@@ -63,7 +61,7 @@ impl Arg {
     /// `None` for scalars.
     pub fn binding(&self) -> Option<(BufferId, u64, u64)> {
         match self {
-            Arg::Heap(heap) => Some((heap.buffer.id(), 0, heap.words * 4)),
+            Arg::Heap(heap) => Some((heap.buffer.id(), 0, heap.words() * 4)),
             Arg::Slice(slice) => Some((
                 slice.buffer.id(),
                 slice.offset,
@@ -134,11 +132,20 @@ impl HeapArg {
     pub fn new(buffer: RawBuffer, words: u64, params: HeapParams) -> Self {
         HeapArg {
             buffer,
-            words,
-            params,
+            extent: Extent::new(words, words, params),
             allocator: "an unnamed allocator",
             generation: Generation::default(),
         }
+    }
+
+    /// Number of 32-bit words of the heap. It may be another one when the launch begins.
+    pub fn words(&self) -> u64 {
+        self.extent.words()
+    }
+
+    /// The allocator's parameters, of which the same is true.
+    pub fn params(&self) -> HeapParams {
+        self.extent.params()
     }
 
     /// The heap as it is now, as what containers lie in.
@@ -152,11 +159,11 @@ impl HeapArg {
     /// The words that it takes in a block of arguments, when its buffer lies at `address`.
     pub fn arg_words(&self, address: u64) -> [u32; abi::HEAP_WORDS] {
         let mut words = [0; abi::HEAP_WORDS];
-        let wide = [address, self.words];
+        let wide = [address, self.words()];
         for (two, value) in words.chunks_exact_mut(2).zip(wide) {
             two.copy_from_slice(&halves(value));
         }
-        words[4..].copy_from_slice(&self.params);
+        words[4..].copy_from_slice(&self.params());
         words
     }
 }

@@ -124,6 +124,35 @@ pub trait Backend: Send + Sync + fmt::Debug {
     /// [`DeviceError::TooLarge`], [`DeviceError::OutOfMemory`], [`DeviceError::Driver`].
     fn alloc(&self, bytes: u64) -> Result<BufferId, DeviceError>;
 
+    /// Allocates a buffer of `bytes` bytes as [`alloc`](Self::alloc) does that [`resize`](Self::resize) can make as large as
+    /// `most`, which may be more than the device has. Only what it has is taken from the device's memory, where that can be.
+    ///
+    /// # Errors
+    /// As `alloc`; [`DeviceError::CannotResize`] if the device has no such buffers.
+    fn reserve(&self, bytes: u64, _most: u64) -> Result<BufferId, DeviceError> {
+        Err(self.cannot_resize(bytes, "its backend has no buffers that grow"))
+    }
+
+    /// Gives a buffer of [`reserve`](Self::reserve) `bytes` bytes (at least 1; a multiple of 4), more or fewer. What lies in both
+    /// sizes keeps its contents, and on CUDA and the host its address; what is new has unspecified contents. Nobody uses the
+    /// buffer meanwhile.
+    ///
+    /// # Errors
+    /// [`DeviceError::CannotResize`] beyond what was reserved, or for another buffer; otherwise as `alloc`. The buffer is
+    /// as before then.
+    fn resize(&self, _buffer: BufferId, bytes: u64) -> Result<(), DeviceError> {
+        Err(self.cannot_resize(bytes, "its backend has no buffers that grow"))
+    }
+
+    /// The error of [`reserve`](Self::reserve) and [`resize`](Self::resize).
+    fn cannot_resize(&self, bytes: u64, why: &str) -> DeviceError {
+        DeviceError::CannotResize {
+            what: std::format!("a buffer of {}", self.info().name),
+            bytes,
+            why: why.into(),
+        }
+    }
+
     /// Gives a buffer back. Unknown ids are ignored; failures are logged.
     fn dealloc(&self, buffer: BufferId);
 
@@ -189,6 +218,22 @@ pub trait Backend: Send + Sync + fmt::Debug {
     /// [`DeviceError::BadLaunch`] if the module has no place for a heap, or module or heap are another
     /// device's; [`DeviceError::Lost`], [`DeviceError::Driver`].
     fn bind_heap(&self, _module: ModuleId, _heap: &HeapArg) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    /// Waits for launches that use a heap without being given it, if it is bound to a module.
+    ///
+    /// # Errors
+    /// [`DeviceError::Lost`], [`DeviceError::Driver`].
+    fn await_bound(&self, _heap: BufferId) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    /// Tells the modules to which a heap is bound that it has another size, or other parameters. Nobody uses it meanwhile.
+    ///
+    /// # Errors
+    /// As [`bind_heap`](Self::bind_heap).
+    fn rebind_heap(&self, _heap: &HeapArg) -> Result<(), DeviceError> {
         Ok(())
     }
 

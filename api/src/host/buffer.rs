@@ -7,6 +7,7 @@ use super::{BufferId, Device, DeviceError};
 use std::format;
 use std::string::ToString;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Raw memory of a device; clones share it, the last one gives it back.
 #[derive(Clone, Debug)]
@@ -18,7 +19,8 @@ pub struct RawBuffer {
 struct Owner {
     shared: Arc<Shared>,
     id: BufferId,
-    bytes: u64,
+    /// Who changes it holds all of the memory meanwhile.
+    bytes: AtomicU64,
 }
 
 impl Drop for Owner {
@@ -33,9 +35,28 @@ impl RawBuffer {
         let bytes = bytes.max(4).next_multiple_of(4);
         let shared = device.shared().clone();
         let id = shared.backend.alloc(bytes)?;
-        Ok(RawBuffer {
+        Ok(Self::owned(shared, id, bytes))
+    }
+
+    /// Memory that may come to have `most` bytes; both are whole words, and there is at least one.
+    pub(super) fn growing(device: &Device, bytes: u64, most: u64) -> Result<Self, DeviceError> {
+        let shared = device.shared().clone();
+        let id = shared.backend.reserve(bytes, most)?;
+        Ok(Self::owned(shared, id, bytes))
+    }
+
+    fn owned(shared: Arc<Shared>, id: BufferId, bytes: u64) -> Self {
+        let bytes = AtomicU64::new(bytes);
+        RawBuffer {
             owner: Arc::new(Owner { shared, id, bytes }),
-        })
+        }
+    }
+
+    /// Gives memory that may grow another size. The caller holds all of it.
+    pub(super) fn resize(&self, bytes: u64) -> Result<(), DeviceError> {
+        self.owner.shared.backend.resize(self.id(), bytes)?;
+        self.owner.bytes.store(bytes, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Whether it is memory of this device.
@@ -65,7 +86,7 @@ impl RawBuffer {
 
     /// Size in bytes, a multiple of 4.
     pub fn bytes(&self) -> u64 {
-        self.owner.bytes
+        self.owner.bytes.load(Ordering::Relaxed)
     }
 
     /// Writes `data` at byte `offset`; both are whole words. Work of streams with these bytes is waited for.

@@ -121,6 +121,36 @@ impl Device {
         Pool::new(self, bytes, config)
     }
 
+    /// Lays out a heap of `bytes` bytes that [`Pool::grow_to`] can make as large as `most`, with the allocator's default settings.
+    ///
+    /// `most` may be more than the device has. What it costs is the metadata of a heap of that size, which are there from the
+    /// beginning: of WarpHeap 0.9 % of `most`, taken from the `bytes`. On CUDA and the host nothing else is taken
+    /// before the heap grows, and nothing is copied then; on Vulkan a heap that grows is copied on the device.
+    ///
+    /// # Errors
+    /// As [`reserve`](Self::reserve); [`PlanError::CannotGrow`](super::PlanError::CannotGrow) if heaps of the
+    /// allocator have one size; [`DeviceError::CannotResize`] if the device cannot reserve memory without taking it.
+    pub fn reserve_growing<A: HostAlloc>(
+        &self,
+        bytes: u64,
+        most: u64,
+    ) -> Result<Pool<A>, DeviceError> {
+        Pool::growing(self, bytes, most, &A::Config::default())
+    }
+
+    /// Like [`reserve_growing`](Self::reserve_growing), with settings.
+    ///
+    /// # Errors
+    /// As `reserve_growing`; [`PlanError::BadSetting`](super::PlanError::BadSetting) for settings out of range.
+    pub fn reserve_growing_with<A: HostAlloc>(
+        &self,
+        bytes: u64,
+        most: u64,
+        config: &A::Config,
+    ) -> Result<Pool<A>, DeviceError> {
+        Pool::growing(self, bytes, most, config)
+    }
+
     /// Raw memory of the device, at least `bytes` of it, with unspecified contents.
     ///
     /// # Errors

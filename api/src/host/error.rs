@@ -42,6 +42,14 @@ pub enum PlanError {
         /// The device's backend.
         found: BackendKind,
     },
+    /// Heaps of the allocator have one size for as long as they are there.
+    #[error(
+        "{allocator} heaps cannot grow: their metadata are laid out for one size; reserve the most bytes at once, or choose WarpHeap, Bump or DirectOutput"
+    )]
+    CannotGrow {
+        /// Name of the allocator.
+        allocator: &'static str,
+    },
     /// A setting of the allocator is outside its range.
     #[error("{allocator}: {setting} = {value} is not possible: {why}")]
     BadSetting {
@@ -123,6 +131,16 @@ pub enum DeviceError {
         limit: u64,
         /// Where the limit comes from.
         what: &'static str,
+    },
+    /// A heap or a buffer cannot have the size that was asked for.
+    #[error("{what} cannot be resized to {bytes} bytes: {why}")]
+    CannotResize {
+        /// What it is, with the size that it has.
+        what: String,
+        /// Bytes asked for.
+        bytes: u64,
+        /// Why, and what to do.
+        why: String,
     },
     /// A heap cannot be laid out.
     #[error(transparent)]

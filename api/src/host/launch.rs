@@ -266,6 +266,12 @@ impl Prepared {
         })
     }
 
+    /// Whether a heap in this buffer is among its arguments.
+    pub(super) fn takes(&self, heap: BufferId) -> bool {
+        let mut args = self.args.iter();
+        args.any(|arg| matches!(arg, Arg::Heap(own) if own.buffer.id() == heap))
+    }
+
     /// Whether there is something to keep until it has ended.
     pub(super) fn has_memory(&self) -> bool {
         self.args
@@ -287,8 +293,13 @@ impl Prepared {
     /// [`DeviceError::Kernel`] if lanes returned errors; otherwise, panics among them, as
     /// [`Device::run_all`](super::Device::run_all).
     pub fn run(self) -> Result<LaunchReport, DeviceError> {
+        self.run_once()
+    }
+
+    /// The same, of a launch that is kept.
+    pub(super) fn run_once(&self) -> Result<LaunchReport, DeviceError> {
         let device = self.module.device().clone();
-        let mut reports = device.run_all(core::slice::from_ref(&self))?;
+        let mut reports = device.run_all(core::slice::from_ref(self))?;
         let Some(report) = reports.pop() else {
             return Err(DeviceError::Driver {
                 device: device.info().name.clone(),

@@ -9,6 +9,7 @@
 //! | `bytes`, `parts` | elements as bytes, and bytes of memory that are no whole words |
 //! | `vec`, `plain`, `boxed` | typed device memory: [`DeviceVec`], what is done with plain data in it, [`DeviceBox`] |
 //! | `plan`, `pool` | how a heap is laid out, and a heap on a device: [`Pool`] |
+//! | `extent`, `growth` | how large a heap is at the moment, and by how much it grows |
 //! | `stats` | what a heap holds at one moment |
 //! | `snapshot` | of which parts it is made at one moment |
 //! | `module` | the kernels of a device crate, embedded and on a device |
@@ -31,8 +32,10 @@ mod contents;
 mod device;
 mod error;
 mod event;
+mod extent;
 mod failure;
 mod generation;
+mod growth;
 mod launch;
 mod module;
 mod order;
@@ -61,10 +64,11 @@ pub use device::Device;
 pub use error::{DeviceError, PlanError};
 pub use event::Event;
 pub use failure::{Cause, KernelFailure};
+pub use growth::Growth;
 pub use launch::{Launch, LaunchConfig, LaunchReport, Prepared};
 pub use module::{KernelImages, Module, Modules, PackedImage, unpack};
 pub use panic::KernelPanic;
-pub use plan::{Fill, HeapPlan, HeapReader, HostAlloc};
+pub use plan::{Fill, HeapPlan, HeapReader, HostAlloc, Refill};
 pub use pool::{HeapCalls, Pool, RawPool};
 pub use reading::Reading;
 pub use scope::{Scope, ScopedStream};

@@ -59,16 +59,23 @@ impl Demand {
         }
     }
 
+    /// All of a buffer, also of one that gets another size meanwhile.
+    pub(super) fn whole(buffer: BufferId, access: Access) -> Self {
+        Demand::new(buffer, 0, u64::MAX, access)
+    }
+
     /// Those of a launch with these arguments.
     pub(super) fn of(args: &[Arg]) -> impl Iterator<Item = Demand> + '_ {
         args.iter().filter_map(|arg| {
             let (buffer, offset, bytes) = arg.binding()?;
-            let access = match arg {
-                Arg::Slice(slice) if slice.mutable => Access::Write,
-                Arg::Heap(_) => Access::Heap,
-                _ => Access::Read,
-            };
-            Some(Demand::new(buffer, offset, bytes, access))
+            Some(match arg {
+                // However large it is when the launch begins.
+                Arg::Heap(_) => Demand::whole(buffer, Access::Heap),
+                Arg::Slice(slice) if slice.mutable => {
+                    Demand::new(buffer, offset, bytes, Access::Write)
+                }
+                _ => Demand::new(buffer, offset, bytes, Access::Read),
+            })
         })
     }
 

@@ -64,6 +64,21 @@ impl HeapPlan {
         A::plan(bytes, config)
     }
 
+    /// The layout of a heap that has `bytes` bytes and may come to have `most`, both multiples of 16.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of); [`PlanError::CannotGrow`] if heaps of `A` have one size.
+    pub fn within<A: HostAlloc>(
+        bytes: u64,
+        most: u64,
+        config: &A::Config,
+        backend: BackendKind,
+    ) -> Result<Self, PlanError> {
+        // What is wrong with the most is wrong with the heap; the backend too.
+        Self::of::<A>(most, config, backend)?;
+        A::plan_within(bytes.min(most), most, config)
+    }
+
     /// All ranges that have a value in a fresh heap, the header among them, in the order in which they are to be set. The
     /// heap is one when [`head`](Self::head) stands at its beginning, last of all.
     pub fn ranges(&self) -> impl Iterator<Item = Fill> {
@@ -85,6 +100,15 @@ impl HeapPlan {
     }
 }
 
+/// Words to set in a heap that gets another size: first ranges of one value, then others, each with its first word.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refill {
+    /// Ranges of one value.
+    pub fills: Vec<Fill>,
+    /// First words and what is written from there on.
+    pub words: Vec<(u64, Vec<u32>)>,
+}
+
 /// Reads words of a heap from the host.
 pub trait HeapReader {
     /// Fills `words` from word index `first`.
@@ -104,7 +128,7 @@ pub trait HostAlloc: HeapHandle {
     const LEAST_BLOCK: u64 = DevicePtr::<u8>::GRANULE_BYTES as u64;
 
     /// Settings; the defaults are the paper's.
-    type Config: Clone + Default + core::fmt::Debug;
+    type Config: Clone + Default + core::fmt::Debug + Send + Sync + 'static;
 
     /// The only backend that has this allocator; `None` for all that work everywhere.
     const ONLY_ON: Option<BackendKind> = None;
@@ -125,6 +149,33 @@ pub trait HostAlloc: HeapHandle {
     /// # Errors
     /// [`PlanError`] if the size or a setting is not possible.
     fn plan(bytes: u64, config: &Self::Config) -> Result<HeapPlan, PlanError>;
+
+    /// Lays out a heap that has `bytes` bytes now and may come to have `most` (multiples of 16, `bytes` the lesser one). Where
+    /// metadata and blocks lie follows from `most` alone, and so does the parameters' part in what a *free* does: blocks
+    /// are freed that were allocated when the heap had another size.
+    ///
+    /// # Errors
+    /// [`PlanError::CannotGrow`] if heaps of this allocator have one size; otherwise as [`plan`](Self::plan).
+    fn plan_within(_bytes: u64, _most: u64, _config: &Self::Config) -> Result<HeapPlan, PlanError> {
+        Err(PlanError::CannotGrow {
+            allocator: Self::NAME,
+        })
+    }
+
+    /// What has to be set in a heap that goes from one size to another one, of two plans that
+    /// [`plan_within`](Self::plan_within) made for the same `most`. No lane runs meanwhile.
+    fn refill(_from: &HeapPlan, _to: &HeapPlan) -> Refill {
+        Refill::default()
+    }
+
+    /// Bytes from the start of the heap to the end of the last block in it, or more; the least size that it can have when that is
+    /// more. No lane runs meanwhile.
+    ///
+    /// # Errors
+    /// As the reader.
+    fn end_of_use(_params: &HeapParams, _heap: &mut dyn HeapReader) -> Result<u64, DeviceError> {
+        Ok(u64::MAX)
+    }
 
     /// Reads from the metadata how much is in use. Kernels may run between two reads: whatever the words
     /// hold, this neither panics nor tells of more than there is.

@@ -1,17 +1,21 @@
 //! A heap on a device.
 
+mod grow;
+
 use super::bytes::{bytes_of, bytes_of_mut};
+use super::extent::Extent;
 use super::generation::{Generation, Home};
 use super::order::{Access, Demand};
 use super::{
-    Arg, Device, DeviceError, HeapArg, HeapPlan, HeapReader, HostAlloc, PoolStats, RawBuffer,
-    Snapshot, Usage,
+    Arg, Device, DeviceError, Fill, HeapArg, HeapPlan, HeapReader, HostAlloc, PlanError, PoolStats,
+    RawBuffer, Snapshot, Usage,
 };
 use crate::{AllocError, DevicePtr, HeapParams, LAYOUT_VERSION, header};
 use core::alloc::Layout;
 use core::any::Any;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU64, Ordering};
+use std::boxed::Box;
 use std::fmt;
 use std::format;
 
@@ -19,13 +23,21 @@ use std::format;
 ///
 /// Kernels take it as an argument and allocate in it. What they leave allocated stays across
 /// launches until it is freed or the pool is dropped.
+///
+/// A pool of [`Device::reserve`] has one size. One of [`Device::reserve_growing`] gets another one by [`grow_to`](Self::grow_to),
+/// [`shrink_to_fit`](Self::shrink_to_fit) and [`launch_or_grow`](Self::launch_or_grow).
 pub struct Pool<A> {
     raw: RawPool,
     plan: HeapPlan,
     /// Snapshots that were taken.
     snapshots: AtomicU64,
+    /// The layout of the heap with another number of bytes, if it can have one.
+    layout: Option<Layouts>,
     allocator: PhantomData<fn() -> A>,
 }
+
+/// Lays a heap out for a number of bytes.
+type Layouts = Box<dyn Fn(u64) -> Result<HeapPlan, PlanError> + Send + Sync>;
 
 /// A heap on a device without its allocator's type.
 #[derive(Clone, Debug)]
@@ -34,10 +46,7 @@ pub struct RawPool {
     pub device: Device,
     /// The memory.
     pub buffer: RawBuffer,
-    /// Number of 32-bit words of the heap.
-    pub words: u64,
-    /// The allocator's parameters.
-    pub params: HeapParams,
+    pub(super) extent: Extent,
     /// Name of the allocator.
     pub allocator: &'static str,
     /// Number of the kind of heap, [`HostAlloc::KIND`].
@@ -79,27 +88,49 @@ impl<A: HostAlloc> Pool<A> {
     /// As [`Device::reserve`].
     pub fn new(device: &Device, bytes: u64, config: &A::Config) -> Result<Self, DeviceError> {
         let bytes = bytes & !15;
-        let info = device.info();
-        let plan = HeapPlan::of::<A>(bytes, config, info.backend)?;
-        if info.memory_bytes != 0 && bytes > info.memory_bytes {
-            return Err(DeviceError::OutOfMemory {
-                device: info.name.clone(),
-                bytes,
-                why: format!("it has {} bytes in all", info.memory_bytes),
-            });
-        }
+        let plan = HeapPlan::of::<A>(bytes, config, device.info().backend)?;
+        fits(device, bytes)?;
+        Self::laid_out(device, device.alloc(bytes)?, bytes, plan, None)
+    }
+
+    /// Lays out a heap of `bytes` bytes that may come to have `most`.
+    ///
+    /// # Errors
+    /// As [`Device::reserve_growing`].
+    pub fn growing(
+        device: &Device,
+        bytes: u64,
+        most: u64,
+        config: &A::Config,
+    ) -> Result<Self, DeviceError> {
+        let (bytes, most) = (bytes.min(most) & !15, most & !15);
+        let plan = HeapPlan::within::<A>(bytes, most, config, device.info().backend)?;
+        fits(device, bytes)?;
+        let config = config.clone();
+        let layout: Layouts = Box::new(move |bytes| A::plan_within(bytes, most, &config));
+        let buffer = RawBuffer::growing(device, bytes, most)?;
+        Self::laid_out(device, buffer, most, plan, Some(layout))
+    }
+
+    fn laid_out(
+        device: &Device,
+        buffer: RawBuffer,
+        most: u64,
+        plan: HeapPlan,
+        layout: Option<Layouts>,
+    ) -> Result<Self, DeviceError> {
         let pool = Pool {
             raw: RawPool {
-                buffer: device.alloc(bytes)?,
                 device: device.clone(),
-                words: bytes / 4,
-                params: plan.params,
+                extent: Extent::new(buffer.bytes() / 4, most / 4, plan.params),
+                buffer,
                 allocator: A::NAME,
                 kind: A::KIND,
                 generation: Generation::default(),
             },
             plan,
             snapshots: AtomicU64::new(0),
+            layout,
             allocator: PhantomData,
         };
         pool.format()?;
@@ -124,21 +155,27 @@ impl<A: HostAlloc> Pool<A> {
 
     /// All of the heap, to be written over.
     fn whole(&self) -> Demand {
-        Demand::new(self.raw.buffer.id(), 0, self.bytes(), Access::Overwrite)
+        Demand::whole(self.raw.buffer.id(), Access::Overwrite)
     }
 
     /// Lays the heap out. Nobody else has its memory.
     fn format(&self) -> Result<(), DeviceError> {
+        self.fill(self.plan.ranges())?;
         let (id, backend) = (self.raw.buffer.id(), self.raw.device.backend());
-        for range in self.plan.ranges() {
+        backend.write(id, 0, bytes_of(&HeapPlan::head::<A>()))
+    }
+
+    fn fill(&self, ranges: impl Iterator<Item = Fill>) -> Result<(), DeviceError> {
+        let (id, backend) = (self.raw.buffer.id(), self.raw.device.backend());
+        for range in ranges {
             backend.fill(id, range.word * 4, range.words, range.value)?;
         }
-        backend.write(id, 0, bytes_of(&HeapPlan::head::<A>()))
+        Ok(())
     }
 
     /// Size of the pool in bytes, metadata included.
     pub fn bytes(&self) -> u64 {
-        self.raw.words * 4
+        self.raw.words() * 4
     }
 
     /// Bytes that can never be handed out.
@@ -208,7 +245,7 @@ impl<A: HostAlloc> Pool<A> {
                 ),
             });
         }
-        let found = metadata(&self.raw.params, &mut reader)?;
+        let found = metadata(&self.raw.params(), &mut reader)?;
         let stripes = head[header::WORD_COUNTERS..].chunks_exact(header::STRIPE_WORDS);
         let mut stats = PoolStats {
             allocator: A::NAME,
@@ -254,12 +291,26 @@ impl<A: HostAlloc> Pool<A> {
 }
 
 impl RawPool {
+    /// Number of 32-bit words that the heap has now.
+    pub fn words(&self) -> u64 {
+        self.extent.words()
+    }
+
+    /// Number of words that it may come to have.
+    pub fn most_words(&self) -> u64 {
+        self.extent.most_words()
+    }
+
+    /// The allocator's parameters, as they are now.
+    pub fn params(&self) -> HeapParams {
+        self.extent.params()
+    }
+
     /// The heap as an argument of a kernel.
     pub fn heap_arg(&self) -> HeapArg {
         HeapArg {
             buffer: self.buffer.clone(),
-            words: self.words,
-            params: self.params,
+            extent: self.extent.clone(),
             allocator: self.allocator,
             generation: self.generation.clone(),
         }
@@ -289,12 +340,7 @@ impl RawPool {
             return Err(self.no_calls());
         };
         // Nobody makes the heap fresh between the question and the call.
-        let heap = [Demand::new(
-            self.buffer.id(),
-            0,
-            self.words * 4,
-            Access::Heap,
-        )];
+        let heap = [Demand::whole(self.buffer.id(), Access::Heap)];
         let _held = self.device.order().begin(&heap);
         self.check(layout.size() as u64)?;
         // SAFETY: the caller's promise.
@@ -365,6 +411,19 @@ impl RawPool {
     }
 }
 
+/// Refuses more bytes than a device has.
+fn fits(device: &Device, bytes: u64) -> Result<(), DeviceError> {
+    let info = device.info();
+    if info.memory_bytes != 0 && bytes > info.memory_bytes {
+        return Err(DeviceError::OutOfMemory {
+            device: info.name.clone(),
+            bytes,
+            why: format!("it has {} bytes in all", info.memory_bytes),
+        });
+    }
+    Ok(())
+}
+
 struct Reader<'a> {
     pool: &'a RawPool,
 }
@@ -379,7 +438,7 @@ impl<A> fmt::Debug for Pool<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool")
             .field("allocator", &self.raw.allocator)
-            .field("bytes", &(self.raw.words * 4))
+            .field("bytes", &(self.raw.words() * 4))
             .finish()
     }
 }

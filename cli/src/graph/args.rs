@@ -107,6 +107,9 @@ pub struct JobArgs {
     /// Size of the heap, such as 64M or 2GiB [default: what the graph needs].
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub pool: Option<u64>,
+    /// Let the heap grow to this size while the graph is built, by doubling it when it is full.
+    #[arg(long, value_name = "SIZE", requires = "pool", value_parser = size::parse)]
+    pub grow: Option<u64>,
     /// Edges inserted by one launch.
     #[arg(long, value_name = "EDGES", default_value_t = Options::BATCH,
           value_parser = clap::value_parser!(u32).range(1..))]
@@ -157,6 +160,7 @@ impl JobArgs {
             iterations: self.iterations,
             batch: self.batch,
             pool: self.pool,
+            grow: self.grow,
         }
     }
 }
@@ -201,8 +205,14 @@ impl GraphArgs {
     /// The graph that they ask for, and how it changes.
     ///
     /// # Errors
-    /// As [`input`](Self::input).
+    /// As [`input`](Self::input); [`CliError::Usage`] for a heap that is to grow.
     pub fn changing(&self) -> Result<changing::Options, CliError> {
+        if self.job.grow.is_some() {
+            return Err(CliError::Usage(
+                "--grow is for a graph that is built: leave out --rounds, --triangles and --page-rank"
+                    .to_owned(),
+            ));
+        }
         Ok(changing::Options {
             input: self.input()?,
             changes: Changes {

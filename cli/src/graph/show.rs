@@ -91,6 +91,10 @@ fn one_run(run: &Run, edges: u64) -> String {
     };
     line("allocator", run.allocator.to_owned());
     line("pool", size::display(run.pool_bytes));
+    for step in &run.steps {
+        let to = size::display(step.pool_bytes);
+        line("grown", format!("to {to} in {}", time(step.time)));
+    }
     line("mallocs", grouped(run.mallocs));
     line("frees", grouped(run.frees));
     line("live", size::display(run.bytes_live));
@@ -174,6 +178,7 @@ mod tests {
             allocator: "Bump",
             pool_bytes: 1 << 20,
             batch_edges: 100,
+            steps: Vec::new(),
             batches: 3,
             mallocs: 12_345,
             frees: 7,

@@ -181,3 +181,44 @@ fn vulkan_gives_what_the_host_gives() {
         assert_eq!(vulkan["top"][0]["vertex"], host["top"][0]["vertex"]);
     }
 }
+
+#[test]
+fn a_heap_that_grows_builds_the_same_graph() {
+    let run = |more: &[&str]| {
+        let args = [
+            "--scale",
+            "13",
+            "--batch",
+            "20000",
+            "--iterations",
+            "3",
+            "--json",
+        ];
+        let json = warpheap(&host(&[&args[..], more].concat())).json();
+        json["runs"][0].clone()
+    };
+    let fixed = run(&[]);
+    assert!(fixed["steps"].is_null(), "{fixed}");
+    for allocator in ["WarpHeap", "Bump"] {
+        let grown = run(&["--allocator", allocator, "--pool", "640K", "--grow", "16M"]);
+        let steps = grown["steps"].as_array().cloned().unwrap_or_default();
+        let sizes: Vec<_> = steps.iter().map(|step| &step["pool_bytes"]).collect();
+        assert!(sizes.len() >= 2 && sizes.last() == Some(&&grown["pool_bytes"]));
+        assert!(steps[0]["time_s"].as_f64() > Some(0.0), "{grown}");
+        assert_eq!(
+            (&grown["top"], &grown["mallocs"]),
+            (&fixed["top"], &fixed["mallocs"])
+        );
+    }
+}
+
+#[test]
+fn a_heap_that_cannot_grow_says_so() {
+    let args = ["--scale", "9", "--pool", "1M", "--grow", "2M"];
+    for (more, says) in [
+        (&["--allocator", "ScatterAlloc"][..], "cannot grow"),
+        (&["--rounds", "2"], "--grow is for a graph that is built"),
+    ] {
+        warpheap(&host(&[&args[..], more].concat())).failed(2, &[says]);
+    }
+}

@@ -4,7 +4,7 @@ use crate::adaptor::Counted;
 use crate::arch::Words;
 use warpheap_api::HeapParams;
 use warpheap_api::host::{
-    BackendKind, DeviceError, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
+    BackendKind, DeviceError, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Refill, Usage,
 };
 
 impl<A: HostAlloc<Memory = Words>> HostAlloc for Counted<A> {
@@ -23,6 +23,18 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Counted<A> {
 
     fn plan(bytes: u64, config: &A::Config) -> Result<HeapPlan, PlanError> {
         A::plan(bytes, config)
+    }
+
+    fn plan_within(bytes: u64, most: u64, config: &A::Config) -> Result<HeapPlan, PlanError> {
+        A::plan_within(bytes, most, config)
+    }
+
+    fn refill(from: &HeapPlan, to: &HeapPlan) -> Refill {
+        A::refill(from, to)
+    }
+
+    fn end_of_use(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<u64, DeviceError> {
+        A::end_of_use(params, heap)
     }
 
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {

@@ -31,6 +31,7 @@ pub mod containers;
 pub mod debugging;
 #[cfg(not(target_arch = "spirv"))]
 pub mod fdgmalloc;
+pub mod growth;
 #[cfg(not(any(target_arch = "spirv", target_arch = "nvptx64")))]
 pub mod heap_map;
 pub mod kernels;

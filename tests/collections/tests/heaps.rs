@@ -73,3 +73,31 @@ fn cuda_without_an_allocator() {
         assert!(text.contains("generic over the allocator"), "{text}");
     }
 }
+
+/// A heap that is bound and grows is bound with its new size: without binding it again there is room for all.
+#[cfg(feature = "cuda")]
+#[test]
+fn cuda_heaps_grow() {
+    if let Some(site) = Site::cuda() {
+        let lanes = 20_000;
+        let (kernels, device) = (site.any_heap(), &site.device);
+        let mut pool = device
+            .reserve_growing::<WarpHeap>(8 << 20, 1 << 30)
+            .expect("a pool");
+        kernels.bind_heap(&pool).expect("bound");
+        let sums = DeviceVec::<u32>::zeroed(device, lanes).expect("room");
+        let shape = LaunchConfig::for_num_elems(lanes as u32);
+        let all = u64::from(lanes as u32) * EACH;
+        for bytes in [all, all + (64 << 20)] {
+            pool.grow_to(bytes).expect("it grows");
+            kernels
+                .push(&pool, shape, &sums, 16)
+                .expect("there is room");
+            let sum = |lane: u32| (0..16).map(|k| lane * 31 + k).sum::<u32>();
+            let expected: Vec<u32> = (0..lanes as u32).map(sum).collect();
+            assert!(sums.to_vec().expect("sums") == expected);
+            assert_empty(&pool);
+            pool.shrink_to_fit().expect("it shrinks");
+        }
+    }
+}

@@ -32,7 +32,7 @@ fn kernels_round_as_the_host<A: RoundUpEntry + HeapHandle<Memory = Words>>(site:
     let pool = site.heap::<A>(8 << 20);
     let arg = pool.raw().heap_arg();
     // SAFETY: no word is looked at: no allocator of the library does when it is attached on the host, or when it rounds.
-    let heap = unsafe { A::attach(Words::from_address(0, arg.words), arg.params) };
+    let heap = unsafe { A::attach(Words::from_address(0, arg.words()), arg.params()) };
     let kernels = load(&site.device).expect("the kernels load");
     let bytes = DeviceVec::from_slice(&site.device, &SIZES).unwrap();
     for align in [1, 16, 64, 4096] {

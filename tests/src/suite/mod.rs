@@ -14,6 +14,7 @@
 //! | [`random`] | random programs |
 //! | [`counted`] | `Counted` and statistics read in kernels |
 //! | [`pools`] | pools: bad sizes, statistics |
+//! | [`growth`] | pools that get another size |
 //! | [`forward`] | lanes fail for lack of room and nothing else (of allocators that only move forward) |
 //! | [`whole`] | what kernels do with a whole heap (of allocators that have it) |
 //! | [`launches`] | launches: errors of kernels, bad shapes (of no allocator) |
@@ -27,6 +28,7 @@ pub mod counted;
 pub mod exhaustion;
 pub mod explore;
 pub mod forward;
+pub mod growth;
 pub mod launches;
 pub mod lifetime;
 pub mod pools;

@@ -119,10 +119,10 @@ pub fn stats_while_kernels_run<A: Subject>(site: &Site) {
             let mut reads = 0;
             let mut reader = Reader(&pool);
             while reads == 0 || !done.load(Ordering::Relaxed) {
-                let usage = A::usage(&pool.params, &mut reader).expect("it can be read");
+                let usage = A::usage(&pool.params(), &mut reader).expect("it can be read");
                 assert!(usage.used_bytes <= usage.committed_bytes, "{usage:?}");
                 assert!(usage.committed_bytes <= room, "{usage:?}");
-                let map = A::map(&pool.params, &mut reader).expect("it can be read");
+                let map = A::map(&pool.params(), &mut reader).expect("it can be read");
                 for region in &map.regions {
                     assert!(region.used_bytes <= region.bytes, "{region:?}");
                 }

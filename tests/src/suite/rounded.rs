@@ -13,7 +13,7 @@ use warpheap_rt::arch::Words;
 fn handle<A: HeapHandle<Memory = Words> + HostAlloc>(pool: &Pool<A>) -> A {
     let arg = pool.raw().heap_arg();
     // SAFETY: no word is looked at: no allocator of the library does when it is attached on the host, or when it rounds.
-    unsafe { A::attach(Words::from_address(0, arg.words), arg.params) }
+    unsafe { A::attach(Words::from_address(0, arg.words()), arg.params()) }
 }
 
 /// Sizes at and beside the borders of classes, and larger ones, aligned to a granule and to more or less: as many as the

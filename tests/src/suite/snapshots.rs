@@ -1,5 +1,6 @@
 //! Snapshots: the parts of a heap at one moment.
 
+use super::growth::{FIRST, fill_up, grow, growing};
 use super::lifetime::{HandOver, judge};
 use super::{ROOMY, Subject, roomy, usable};
 use crate::heap::{Failures, free, malloc};
@@ -112,4 +113,30 @@ pub fn after_streams<A: Subject>(site: &Site) {
     stream.wait().expect("all run");
     assert_eq!(first.regions, checked(&pool).regions, "{first}");
     assert_eq!(judge(&pool, &[part]), 0, "the heap has room for all of it");
+}
+
+/// The parts of a heap that grew, and that gave memory back, are those of the pool as it is then.
+pub fn grown<A: Subject>(site: &Site) {
+    let Some(pool) = growing::<A>(site) else {
+        return;
+    };
+    let mut heap = TestHeap::over(site, pool, 2000);
+    fill_up(&mut heap);
+    let mut before = checked(&heap.pool);
+    for bytes in [2 * FIRST, 5 * FIRST - 100_000] {
+        grow(&mut heap.pool, bytes);
+        let after = checked(&heap.pool);
+        let used = |snapshot: &Snapshot| snapshot.stats.usage.used_bytes;
+        assert_eq!(used(&after), used(&before), "{after}");
+        let new = after.free_bytes() - before.free_bytes();
+        assert!(new > FIRST / 2, "{new} bytes are free that were not there");
+        assert_eq!(after.changes_since(&before), None, "of pools of two sizes");
+        fill_up(&mut heap);
+        before = checked(&heap.pool);
+        assert!(used(&before) >= heap.live_bytes(), "{before}");
+    }
+    heap.reset();
+    heap.pool.shrink_to_fit().expect("it shrinks");
+    let shrunk = checked(&heap.pool);
+    assert_eq!(shrunk.free_bytes(), usable(&heap.pool), "{shrunk}");
 }

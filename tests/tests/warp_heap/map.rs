@@ -212,7 +212,7 @@ fn blocks_are_not_read() {
     }
     let pool = heap(64 << 20, &with_chunks(None));
     let mut reader = Tables(&pool, 0);
-    let map = WarpHeap::map(&pool.raw().params, &mut reader).expect("a map");
+    let map = WarpHeap::map(&pool.raw().params(), &mut reader).expect("a map");
     assert_eq!(map.usage.used_bytes, 0);
     assert!(
         reader.1 <= pool.metadata_bytes(),

@@ -78,7 +78,7 @@ fn a_count_of_more_than_there_is_shows_as_what_there_is() {
         .expect("a heap");
     // The word of the first chunk, as it is while many reach for what is left: a slab of blocks of one
     // granule, a chunk of units.
-    let entries = pool.raw().params[3] as u64 * 4;
+    let entries = pool.raw().params()[3] as u64 * 4;
     for tag in [1u32, 41] {
         let state = tag << 24 | 100_000;
         let buffer = &pool.raw().buffer;

@@ -19,6 +19,8 @@ pub struct Context<'a> {
     pub demand: &'a Demand,
     /// Bytes of the pool, if the user named them.
     pub pool: Option<u64>,
+    /// Bytes that the pool may grow to, if it may.
+    pub grow: Option<u64>,
     /// Edges of a launch.
     pub batch: u32,
     /// Where progress is shown, and where snapshots of the heap go.

@@ -3,20 +3,22 @@
 use super::batch::Batch;
 use super::context::Context;
 use super::report::Phases;
+use super::steps::Steps;
 use crate::pool::Failed;
 use std::time::Instant;
 use warpheap::device::HeapVec;
 use warpheap::{DeviceError, DeviceVec, LaunchConfig, Pool, RawBuffer};
 use warpheap_applications::graph::{GraphInsertEntry, Segment};
 
-/// Inserts all edges and returns the number of batches.
+/// Inserts all edges and returns the number of batches. A pool that may grow does when it is full.
 ///
 /// # Errors
 /// [`Failed::Full`] if the heap cannot serve a vector.
 pub fn insert<A: GraphInsertEntry>(
     context: &Context<'_>,
-    pool: &Pool<A>,
+    pool: &mut Pool<A>,
     vertices: &DeviceVec<HeapVec<u32>>,
+    steps: &mut Steps,
     phases: &mut Phases,
 ) -> Result<u32, Failed> {
     let edges = &context.reference.list.edges;
@@ -33,20 +35,37 @@ pub fn insert<A: GraphInsertEntry>(
         phases.prepare += started.elapsed();
 
         let started = Instant::now();
-        let (segments, sources) = room.fill(&batch)?;
+        let sources = room.sources(&batch)?;
         phases.upload += started.elapsed();
 
-        let started = Instant::now();
-        let shape = LaunchConfig::for_num_elems(segments.len() as u32);
-        let report = context
-            .kernels
-            .graph_insert(pool, shape, vertices, &segments, &sources);
-        phases.insert += started.elapsed();
-        match report {
-            Ok(report) => phases.insert_device += report.device_time,
-            Err(DeviceError::Kernel(failure)) => return Err(Failed::Full(failure.into())),
-            Err(error) => return Err(error.into()),
+        let mut left = None;
+        loop {
+            let groups = left.as_ref().unwrap_or(&batch.groups);
+            let started = Instant::now();
+            let segments = room.segments(groups)?;
+            phases.upload += started.elapsed();
+
+            let started = Instant::now();
+            let shape = LaunchConfig::for_num_elems(segments.len() as u32);
+            let report = context
+                .kernels
+                .graph_insert(pool, shape, vertices, &segments, &sources);
+            phases.insert += started.elapsed();
+            match report {
+                Ok(report) => {
+                    phases.insert_device += report.device_time;
+                    break;
+                }
+                Err(DeviceError::Kernel(failure)) => {
+                    if !steps.larger(pool, &failure)? {
+                        return Err(Failed::Full(failure.into()));
+                    }
+                    left = Some(steps.rest(&batch.groups, vertices)?);
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
+        steps.whole(&batch.groups);
         batches += 1;
         let done = format_args!("batch {batches} inserted");
         context.progress.snapshots().take(pool, done)?;
@@ -71,16 +90,21 @@ impl Room {
         })
     }
 
-    /// Copies a batch to the device.
-    fn fill(&self, batch: &Batch) -> Result<(DeviceVec<Segment>, DeviceVec<u32>), DeviceError> {
-        let groups = batch.groups.len() as u32;
+    /// Copies segments of a batch to the device.
+    fn segments(&self, groups: &[Segment]) -> Result<DeviceVec<Segment>, DeviceError> {
+        let count = groups.len() as u32;
         // SAFETY: here and below, the buffer is for this, and the vector is dropped before the next one.
-        let mut segments = unsafe { DeviceVec::from_raw_parts(self.segments.clone(), 0, groups)? };
-        segments.copy_from(&batch.groups)?;
+        let mut segments = unsafe { DeviceVec::from_raw_parts(self.segments.clone(), 0, count)? };
+        segments.copy_from(groups)?;
+        Ok(segments)
+    }
+
+    /// Copies the edges of a batch to the device.
+    fn sources(&self, batch: &Batch) -> Result<DeviceVec<u32>, DeviceError> {
         let edges = batch.sources.len() as u32;
         // SAFETY: the same.
         let mut sources = unsafe { DeviceVec::from_raw_parts(self.sources.clone(), 0, edges)? };
         sources.copy_from(&batch.sources)?;
-        Ok((segments, sources))
+        Ok(sources)
     }
 }

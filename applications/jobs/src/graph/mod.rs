@@ -6,7 +6,7 @@
 //! | [`input`], `reference` | the graph that is asked for, and the CPU's answers |
 //! | `growth`, `pool` | what the vectors ask of a heap, and the pool that is enough |
 //! | `allocators` | which allocators there are |
-//! | `context`, `batch`, `insert`, `rank`, `ranks`, `run` | one run on a device |
+//! | `context`, `batch`, `insert`, `steps`, `rank`, `ranks`, `run` | one run on a device |
 //! | [`changing`] | a graph whose edges come and go |
 //! | `check` | whether it is right |
 //! | [`report`] | what comes of it |
@@ -28,6 +28,7 @@ pub mod read;
 mod reference;
 pub mod report;
 mod run;
+mod steps;
 
 pub use allocators::{Job, all};
 pub use context::Context;
@@ -54,6 +55,8 @@ pub struct Options {
     pub batch: u32,
     /// Bytes of the pool; what the graph needs if none are given.
     pub pool: Option<u64>,
+    /// Bytes that the pool may grow to while the graph is built, by doubling whenever it is full; it has one size if none are given.
+    pub grow: Option<u64>,
 }
 
 impl Options {
@@ -70,6 +73,7 @@ impl Default for Options {
             iterations: Self::ITERATIONS,
             batch: Self::BATCH,
             pool: None,
+            grow: None,
         }
     }
 }
@@ -94,6 +98,7 @@ pub fn run(
         reference: &reference,
         demand: &reference.demand(),
         pool: options.pool,
+        grow: options.grow,
         batch: options.batch,
         progress,
     };

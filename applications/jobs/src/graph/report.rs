@@ -99,6 +99,9 @@ pub struct Run {
     pub allocator: &'static str,
     /// Size of the heap in bytes.
     pub pool_bytes: u64,
+    /// How the heap grew to that, if it did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
     /// Edges of a launch.
     pub batch_edges: u32,
     /// Launches of the insert kernel.
@@ -122,6 +125,16 @@ pub struct Run {
     pub phases: Phases,
     /// The [`TOP`] vertices of highest rank.
     pub top: Vec<Top>,
+}
+
+/// A heap that was full became larger.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Step {
+    /// Its size from then on, in bytes.
+    pub pool_bytes: u64,
+    /// Time that it took.
+    #[serde(rename = "time_s", serialize_with = "seconds")]
+    pub time: Duration,
 }
 
 /// Wall-clock time of the phases of a run, and the part of it that the device was running kernels.

@@ -6,6 +6,7 @@ use super::insert::insert;
 use super::pool::need;
 use super::rank::rank;
 use super::report::{self, Phases, Run, top};
+use super::steps::Steps;
 use crate::error::JobError;
 use crate::pool::Failed;
 use crate::progress::kept;
@@ -33,12 +34,17 @@ where
     A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
 {
     let reference = context.reference;
-    let pool = context.device.reserve::<A>(bytes).map_err(Failed::NoPool)?;
+    let pool = match context.grow {
+        Some(most) => context.device.reserve_growing::<A>(bytes, most),
+        None => context.device.reserve::<A>(bytes),
+    };
+    let mut pool = pool.map_err(Failed::NoPool)?;
     let count = reference.list.vertices;
     let mut vertices = DeviceVec::<HeapVec<u32>>::zeroed(context.device, count as usize)?;
     let mut phases = Phases::default();
 
-    let inserted = insert(context, &pool, &vertices, &mut phases);
+    let mut steps = Steps::new(context);
+    let inserted = insert(context, &mut pool, &vertices, &mut steps, &mut phases);
     let batches = kept(context.progress, &pool, "insertion failed", inserted)?;
     let grown = pool.stats()?;
     let ranks = rank(context, &pool, &vertices, &mut phases)?;
@@ -71,6 +77,7 @@ where
     Ok(Run {
         allocator: A::NAME,
         pool_bytes: pool.bytes(),
+        steps: steps.done,
         batch_edges: context.batch,
         batches,
         mallocs: freed.mallocs,

@@ -38,6 +38,17 @@ impl HostAlloc for Bump {
         })
     }
 
+    /// The limit is all that follows from the size.
+    fn plan_within(bytes: u64, _most: u64, (): &()) -> Result<HeapPlan, PlanError> {
+        Self::plan(bytes, &())
+    }
+
+    fn end_of_use(_params: &HeapParams, heap: &mut dyn HeapReader) -> Result<u64, DeviceError> {
+        let mut next = [0];
+        heap.read(WORD_NEXT as u64, &mut next)?;
+        Ok(next[0].max(FIRST_GRANULE + 1) as u64 * 16)
+    }
+
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
         let mut next = [0];
         heap.read(WORD_NEXT as u64, &mut next)?;

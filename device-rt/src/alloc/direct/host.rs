@@ -71,6 +71,22 @@ impl HostAlloc for DirectOutput {
         })
     }
 
+    /// The number of places is all that follows from the size.
+    fn plan_within(
+        bytes: u64,
+        _most: u64,
+        config: &DirectOutputConfig,
+    ) -> Result<HeapPlan, PlanError> {
+        Self::plan(bytes, config)
+    }
+
+    fn end_of_use(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<u64, DeviceError> {
+        let mut next = [0];
+        heap.read(WORD_NEXT as u64, &mut next)?;
+        let places = (next[0].max(1) as u64) << params[PARAM_SHIFT];
+        Ok((params[PARAM_DATA] as u64 + places) * 16)
+    }
+
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
         let mut next = [0];
         heap.read(WORD_NEXT as u64, &mut next)?;

@@ -5,7 +5,7 @@ use crate::alloc::fdg::{COUNTS_OPEN, pack_settings};
 use crate::arch::Words;
 use warpheap_api::host::{
     BackendKind, DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Pool,
-    Usage,
+    Refill, Usage,
 };
 use warpheap_api::{DeviceAlloc, HeapParams, header};
 
@@ -69,22 +69,21 @@ impl<B: HostAlloc<Memory = Words>> HostAlloc for FdgMalloc<B> {
     const ONLY_ON: Option<BackendKind> = B::ONLY_ON;
 
     fn plan(bytes: u64, config: &Self::Config) -> Result<HeapPlan, PlanError> {
-        let size = config.super_block_bytes;
-        if size != 0 && (!(64..=1 << 30).contains(&size) || !size.is_multiple_of(16)) {
-            return Err(PlanError::BadSetting {
-                allocator: Self::NAME,
-                setting: "super_block_bytes",
-                value: size as u64,
-                why: "give a multiple of 16 from 64 to 1073741824, or 0 for none",
-            });
-        }
-        let mut plan = B::plan(bytes, &config.backing)?;
-        plan.fills.push(Fill {
-            word: header::WORD_ARENA_SETTINGS as u64,
-            words: 1,
-            value: pack_settings(size / 16, config.count_open),
-        });
-        Ok(plan)
+        with_settings(config, Self::NAME, |backing| B::plan(bytes, backing))
+    }
+
+    fn plan_within(bytes: u64, most: u64, config: &Self::Config) -> Result<HeapPlan, PlanError> {
+        with_settings(config, Self::NAME, |backing| {
+            B::plan_within(bytes, most, backing)
+        })
+    }
+
+    fn refill(from: &HeapPlan, to: &HeapPlan) -> Refill {
+        B::refill(from, to)
+    }
+
+    fn end_of_use(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<u64, DeviceError> {
+        B::end_of_use(params, heap)
     }
 
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
@@ -94,4 +93,28 @@ impl<B: HostAlloc<Memory = Words>> HostAlloc for FdgMalloc<B> {
     fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
         B::map(params, heap)
     }
+}
+
+/// The backing allocator's layout, with the settings of arenas.
+fn with_settings<C>(
+    config: &FdgConfig<C>,
+    allocator: &'static str,
+    plan: impl FnOnce(&C) -> Result<HeapPlan, PlanError>,
+) -> Result<HeapPlan, PlanError> {
+    let size = config.super_block_bytes;
+    if size != 0 && (!(64..=1 << 30).contains(&size) || !size.is_multiple_of(16)) {
+        return Err(PlanError::BadSetting {
+            allocator,
+            setting: "super_block_bytes",
+            value: size as u64,
+            why: "give a multiple of 16 from 64 to 1073741824, or 0 for none",
+        });
+    }
+    let mut plan = plan(&config.backing)?;
+    plan.fills.push(Fill {
+        word: header::WORD_ARENA_SETTINGS as u64,
+        words: 1,
+        value: pack_settings(size / 16, config.count_open),
+    });
+    Ok(plan)
 }

@@ -284,8 +284,8 @@ impl ScatterAlloc {
     /// Errors of the device.
     pub fn add_super_blocks(pool: &Pool<ScatterAlloc>, more: u32) -> Result<u32, DeviceError> {
         let raw = pool.raw();
-        let shifts = raw.params[PARAM_SHIFTS];
-        let all = raw.params[PARAM_PAGES].div_ceil(1 << (shifts >> 16));
+        let shifts = raw.params()[PARAM_SHIFTS];
+        let all = raw.params()[PARAM_PAGES].div_ceil(1 << (shifts >> 16));
         let place = CURSOR_WORD as u64 * 4;
         let mut word = [0; 4];
         raw.buffer.read(place, &mut word)?;

@@ -11,8 +11,8 @@ use std::vec::Vec;
 use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{
-    BlockSize, DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Region,
-    RegionUse, Usage,
+    BlockSize, DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Refill,
+    Region, RegionUse, Usage,
 };
 use warpheap_api::{DeviceAlloc, HeapParams};
 
@@ -47,9 +47,63 @@ impl WarpHeapConfig {
     }
 }
 
+/// Rows of the tables: one for each size class, and that of units.
+const ROWS: u32 = SLAB_CLASSES + 1;
+
+/// Entries that are read at a time.
+const PART: u32 = 256;
+
 /// The chunk behind the tables of a heap of so many chunks: the data begin there.
 fn first_chunk(chunks: u32, shift: u32) -> u64 {
     (Tables::new(chunks, shift).end as u64 * 4).div_ceil(16 << shift)
+}
+
+/// As many chunks as fit into the room of so many, behind their tables.
+fn chunks_in(room: u64, shift: u32) -> u32 {
+    // Fewer chunks need smaller tables, so this ends.
+    let mut chunks = room;
+    while chunks > 0 {
+        let needed = first_chunk(chunks as u32, shift) + chunks;
+        if needed <= room {
+            break;
+        }
+        chunks = chunks.saturating_sub(needed - room);
+    }
+    // A shorter directory may have made more room than was missing.
+    while first_chunk(chunks as u32 + 1, shift) + chunks < room {
+        chunks += 1;
+    }
+    chunks as u32
+}
+
+/// The first word of a chunk's entry; of the chunk behind the last one the end of the entries.
+fn entry(params: &HeapParams, chunk: u32) -> u32 {
+    params[PARAM_ENTRIES] + chunk * params[PARAM_ENTRY_WORDS]
+}
+
+/// The word behind the tables of rows.
+fn end_of_rows(params: &HeapParams) -> u32 {
+    params[PARAM_DIRECTORY] + ROWS * params[PARAM_SLOTS]
+}
+
+/// From one word to another one zeros.
+fn zeros(from: u32, to: u32) -> Fill {
+    Fill {
+        word: from as u64,
+        words: (to - from) as u64,
+        value: 0,
+    }
+}
+
+/// The windows of rows that are as in a fresh heap, but that the last search ended just before this chunk.
+fn windows_ended_before(params: &HeapParams, chunk: u32) -> Vec<u32> {
+    let geometry = Geometry::new(*params);
+    let begin = WINDOWS_WORD as usize;
+    let mut words = vec![0; geometry.window_word(ROWS) - begin];
+    for row in 0..ROWS {
+        words[geometry.ended_word(row) - begin] = chunk + 1;
+    }
+    words
 }
 
 impl HostAlloc for WarpHeap {
@@ -57,50 +111,81 @@ impl HostAlloc for WarpHeap {
     type Config = WarpHeapConfig;
 
     fn plan(bytes: u64, config: &WarpHeapConfig) -> Result<HeapPlan, PlanError> {
-        let shift = config.chunk_shift(bytes)?;
+        Self::plan_within(bytes, bytes, config)
+    }
+
+    /// Entries and chunks lie where they do in a heap of `most` bytes. The rows' tables in front of them are those of a heap
+    /// of as many chunks as there are now: a row has no place without a chunk.
+    fn plan_within(bytes: u64, most: u64, config: &WarpHeapConfig) -> Result<HeapPlan, PlanError> {
+        let shift = config.chunk_shift(most)?;
         let chunk_bytes = 16u64 << shift;
-        let room = bytes / chunk_bytes;
-        // Fewer chunks need smaller tables, so this ends.
-        let mut chunks = room;
-        while chunks > 0 {
-            let needed = first_chunk(chunks as u32, shift) + chunks;
-            if needed <= room {
-                break;
-            }
-            chunks = chunks.saturating_sub(needed - room);
-        }
-        // A shorter directory may have made more room than was missing.
-        while first_chunk(chunks as u32 + 1, shift) + chunks < room {
-            chunks += 1;
-        }
-        if chunks == 0 {
+        let most_chunks = chunks_in(most / chunk_bytes, shift);
+        let first = first_chunk(most_chunks.max(1), shift);
+        // Where one chunk more would need larger tables, some bytes at the end are nobody's.
+        let room = (bytes / chunk_bytes).saturating_sub(first);
+        let chunks = room.min(most_chunks as u64) as u32;
+        if chunks == 0 || most_chunks == 0 {
             return Err(PlanError::TooSmall {
                 allocator: Self::NAME,
                 bytes,
-                least: (first_chunk(1, shift) + 1) * chunk_bytes,
+                least: (first + 1) * chunk_bytes,
             });
         }
-        let tables = Tables::new(chunks as u32, shift);
-        let data = first_chunk(chunks as u32, shift) * chunk_bytes;
+        let tables = Tables::new(chunks, shift);
+        let entries = Tables::new(most_chunks, shift).entries;
         let mut params = [0; HEAP_PARAMS];
-        params[PARAM_DATA] = (data / 16) as u32;
-        params[PARAM_CHUNKS] = chunks as u32;
+        params[PARAM_DATA] = (first * chunk_bytes / 16) as u32;
+        params[PARAM_CHUNKS] = chunks;
         params[PARAM_SHIFT] = shift;
-        params[PARAM_ENTRIES] = tables.entries;
+        params[PARAM_ENTRIES] = entries;
         params[PARAM_ENTRY_WORDS] = entry_words(shift);
         params[PARAM_SLOTS] = tables.slots;
         params[PARAM_DIRECTORY] = tables.directory;
         params[PARAM_CURRENTS] = tables.currents;
         Ok(HeapPlan {
             params,
-            fills: [Fill {
-                word: WINDOWS_WORD as u64,
-                words: (tables.end - WINDOWS_WORD) as u64,
-                value: 0,
-            }]
-            .into(),
-            metadata_bytes: bytes - chunks * chunk_bytes,
+            fills: [zeros(WINDOWS_WORD, entry(&params, chunks))].into(),
+            metadata_bytes: bytes - chunks as u64 * chunk_bytes,
         })
+    }
+
+    fn refill(from: &HeapPlan, to: &HeapPlan) -> Refill {
+        let (old, new) = (from.params[PARAM_CHUNKS], to.params[PARAM_CHUNKS]);
+        if old == new {
+            return Refill::default();
+        }
+        // All that the rows know says where to look and nothing else, but of chunks that may be gone, at places that begin
+        // elsewhere now.
+        let rows = [&from.params, &to.params].map(end_of_rows);
+        let mut fills = vec![zeros(WINDOWS_WORD, rows[0].max(rows[1]))];
+        let mut words = Vec::new();
+        if old < new {
+            fills.push(zeros(entry(&to.params, old), entry(&to.params, new)));
+            // There is room where there was none.
+            words.push((WINDOWS_WORD as u64, windows_ended_before(&to.params, old)));
+        }
+        Refill { fills, words }
+    }
+
+    fn end_of_use(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<u64, DeviceError> {
+        let geometry = Geometry::new(*params);
+        let words = params[PARAM_ENTRY_WORDS] as usize;
+        let mut part = vec![0u32; PART as usize * words];
+        let mut end = geometry.chunks;
+        // From the end, some entries at a time. A heap has at least one chunk.
+        while end > 1 {
+            let begin = end.saturating_sub(PART).max(1);
+            let part = &mut part[..(end - begin) as usize * words];
+            heap.read(geometry.state_word(begin) as u64, part)?;
+            let unused = |entry: &[u32]| (entry[0] == FREE) | is_idle(entry[0]);
+            let last = part.chunks_exact(words).rposition(|entry| !unused(entry));
+            end = begin;
+            if let Some(last) = last {
+                end += last as u32 + 1;
+                break;
+            }
+        }
+        Ok(geometry.granule_of(end) as u64 * 16)
     }
 
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
@@ -136,12 +221,11 @@ fn look(
     };
     // Bytes side by side without a use, units side by side in a chunk of units.
     let (mut free, mut most_free, mut most_units) = (0, 0, 0);
-    // A few hundred entries at a time.
     let entry = entry_words(shift) as usize;
-    let mut part = vec![0u32; 256 * entry];
+    let mut part = vec![0u32; PART as usize * entry];
     let mut chunk = 0;
     while chunk < geometry.chunks {
-        let count = (geometry.chunks - chunk).min(256);
+        let count = (geometry.chunks - chunk).min(PART);
         let part = &mut part[..count as usize * entry];
         heap.read(geometry.state_word(chunk) as u64, part)?;
         for (chunk, entry) in (chunk..).zip(part.chunks_exact(entry)) {
@@ -253,6 +337,61 @@ mod tests {
                 plan.metadata_bytes <= 2 * tables_bytes + 2 * chunk,
                 "{plan:?}"
             );
+        }
+    }
+
+    /// Sets words that held anything before as a pool does.
+    fn set(words: &mut [u32], refill: Refill) {
+        for fill in refill.fills {
+            words[fill.word as usize..][..fill.words as usize].fill(fill.value);
+        }
+        for (word, values) in refill.words {
+            words[word as usize..][..values.len()].copy_from_slice(&values);
+        }
+    }
+
+    #[test]
+    fn a_heap_of_another_size_has_the_metadata_of_a_fresh_one() {
+        // With two chunks more, and larger tables for one of them, there would be a place for neither.
+        let (most, config) = ((64 << 20) + (9 << 18), WarpHeapConfig::default());
+        let plan = |bytes| WarpHeap::plan_within(bytes, most, &config).unwrap();
+        let whole = WarpHeap::plan(most, &config).unwrap();
+        let end = entry(&whole.params, whole.params[PARAM_CHUNKS]) as usize;
+        let sizes = [3, 4, 5, 9, 33, 64, 40, 4, 64, 3].map(|mib| plan(mib << 20));
+        let noise = |words: &mut [u32]| words.fill(0x2900_0001);
+        let mut words = vec![0; end];
+        noise(&mut words);
+        let fills = sizes[0].fills.clone();
+        set(
+            &mut words,
+            Refill {
+                fills,
+                words: Vec::new(),
+            },
+        );
+        for pair in sizes.windows(2) {
+            let (from, to) = (&pair[0], &pair[1]);
+            for at in [PARAM_DATA, PARAM_SHIFT, PARAM_ENTRIES, PARAM_ENTRY_WORDS] {
+                assert_eq!(to.params[at], whole.params[at], "a free needs it");
+            }
+            let (old, new) = (from.params[PARAM_CHUNKS], to.params[PARAM_CHUNKS]);
+            // What the rows knew, and what is in the chunks that stay.
+            let rows = WINDOWS_WORD as usize..end_of_rows(&from.params) as usize;
+            assert!(rows.end <= from.params[PARAM_ENTRIES] as usize);
+            noise(&mut words[rows]);
+            let kept = entry(&to.params, 0) as usize..entry(&to.params, old.min(new)) as usize;
+            noise(&mut words[kept.clone()]);
+            set(&mut words, WarpHeap::refill(from, to));
+            assert!(words[kept].iter().all(|&word| word == 0x2900_0001));
+            let geometry = Geometry::new(to.params);
+            for row in 0..ROWS {
+                let ended = &mut words[geometry.ended_word(row)];
+                assert_eq!(std::mem::take(ended), if old < new { old + 1 } else { 0 });
+            }
+            let rows = WINDOWS_WORD as usize..end_of_rows(&to.params) as usize;
+            assert!(words[rows].iter().all(|&word| word == 0));
+            let added = entry(&to.params, old.min(new)) as usize..entry(&to.params, new) as usize;
+            assert!(words[added].iter().all(|&word| word == 0), "{old} to {new}");
         }
     }
 

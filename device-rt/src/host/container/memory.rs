@@ -33,7 +33,7 @@ impl Memory {
         // Before there is room for them, which may be more than there is.
         let bytes = number as u64 * size_of::<T>() as u64;
         let end = (word as u64 * 4).saturating_add(bytes);
-        if end > self.pool.words * 4 {
+        if end > self.pool.words() * 4 {
             return Err(self.broken("it reaches beyond the heap"));
         }
         let mut values: Vec<T> = Vec::with_capacity(number as usize);
@@ -102,7 +102,7 @@ impl Memory {
     ) -> Result<Vec<Block>, DeviceError> {
         let (mut blocks, mut handle) = (Vec::new(), handle);
         while handle != 0 {
-            if blocks.len() as u64 > self.pool.words / DevicePtr::GRANULE_WORDS as u64 {
+            if blocks.len() as u64 > self.pool.words() / DevicePtr::GRANULE_WORDS as u64 {
                 return Err(self.broken("its blocks form a ring"));
             }
             let (layout, after) = next(word_of(handle))?;

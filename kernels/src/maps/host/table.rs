@@ -72,7 +72,7 @@ impl<A: MapAlloc> OwnedTable<A> {
     ) -> Result<Self, DeviceError> {
         let kernels = crate::calls::kernels_of(&pool.device)?;
         let layout = Table::root_layout(root_bits, key_words, value_words);
-        if pool.words > (32 << 30) / 4 {
+        if pool.words() > (32 << 30) / 4 {
             return Err(pool.refused(layout, AllocError::Unsupported));
         }
         let root = pool.malloc(layout)?.cast::<u32>();

@@ -24,9 +24,10 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         let old = pool.raw();
         let plan = Self::plan(bytes & !15, config)?;
         let mut same = plan.params;
-        same[PARAM_CHUNKS] = old.params[PARAM_CHUNKS];
+        let params = old.params();
+        same[PARAM_CHUNKS] = params[PARAM_CHUNKS];
         let too_large = bytes > config.grows_to.max(pool.bytes());
-        if too_large || same != old.params || plan.params[PARAM_CHUNKS] < old.params[PARAM_CHUNKS] {
+        if too_large || same != params || plan.params[PARAM_CHUNKS] < params[PARAM_CHUNKS] {
             return Err(PlanError::BadSetting {
                 allocator: Self::NAME,
                 setting: "grows_to",
@@ -38,7 +39,7 @@ impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
         let new = Pool::new(&old.device, bytes, config)?;
         let (from, to) = (&old.buffer, &new.raw().buffer);
         // Metadata and chunks of the old heap, a few MiB at a time.
-        let geometry = Geometry::new(old.params);
+        let geometry = Geometry::new(params);
         let chunk_bytes = 16u64 << geometry.chunk_log();
         let end = geometry.data as u64 * 16 + geometry.chunks as u64 * chunk_bytes;
         let mut part = vec![0u8; 4 << 20];

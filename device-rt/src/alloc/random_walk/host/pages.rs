@@ -65,7 +65,7 @@ impl<const KIND: u32> PageWalk<KIND> {
     /// # Errors
     /// Errors of the device.
     pub fn set_next_pages(pool: &Pool<Self>, pages: &[u32]) -> Result<(), DeviceError> {
-        let params = &pool.raw().params;
+        let params = &pool.raw().params();
         let slots = params[PARAM_SLOTS] as usize;
         let bytes: Vec<u8> = pages
             .iter()
@@ -84,7 +84,7 @@ impl<const KIND: u32> PageWalk<KIND> {
     /// # Errors
     /// Errors of the device.
     pub fn set_taken(pool: &Pool<Self>, taken: &[u32]) -> Result<(), DeviceError> {
-        let params = &pool.raw().params;
+        let params = &pool.raw().params();
         let pages = params[PARAM_PAGES];
         let all = pages.div_ceil(32) as usize;
         let mut words = Vec::new();
@@ -105,7 +105,7 @@ impl<const KIND: u32> PageWalk<KIND> {
 
     /// Number of pages of a heap.
     pub fn pages(pool: &Pool<Self>) -> u32 {
-        pool.raw().params[PARAM_PAGES]
+        pool.raw().params()[PARAM_PAGES]
     }
 }
 
