@@ -1,7 +1,7 @@
 //! What an allocator says of all parts of a heap.
 
 use super::{Region, RegionUse};
-use crate::host::Usage;
+use crate::host::{DeviceError, Usage};
 use std::vec::Vec;
 
 /// What an allocator's metadata say of each part of a heap, from
@@ -20,6 +20,27 @@ pub struct HeapMap {
 }
 
 impl HeapMap {
+    /// A heap in units of so many bytes, of which `look` shows each part and sums up what is in use. How a part comes behind
+    /// the others is [`add`](Self::add) or [`join`](Self::join).
+    ///
+    /// # Errors
+    /// As `look`.
+    pub fn of(
+        unit: &'static str,
+        unit_bytes: u64,
+        add: fn(&mut Vec<Region>, Region),
+        look: impl FnOnce(&mut dyn FnMut(Region)) -> Result<Usage, DeviceError>,
+    ) -> Result<Self, DeviceError> {
+        let mut regions = Vec::new();
+        let usage = look(&mut |region| add(&mut regions, region))?;
+        Ok(HeapMap {
+            unit,
+            unit_bytes,
+            usage,
+            regions,
+        })
+    }
+
     /// A heap of which only the sums are known.
     pub fn opaque(usage: Usage) -> Self {
         HeapMap {

@@ -6,7 +6,6 @@ use crate::alloc::lists::{
     PARAM_TABLE, PARAM_UNITS, SET_WORDS, TOP_WORD, is_free, size_of,
 };
 use std::vec;
-use std::vec::Vec;
 use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{
@@ -104,15 +103,9 @@ impl<const PER_PROCESSOR: bool> HostAlloc for SegmentLists<PER_PROCESSOR> {
 
     /// Segments in use that lie side by side are one part: there may be millions of them.
     fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
-        let mut regions = Vec::new();
-        let usage = look(params, heap, &mut |region| {
-            HeapMap::join(&mut regions, region);
-        })?;
-        Ok(HeapMap {
-            unit: "unit",
-            unit_bytes: 16 << params[PARAM_SHIFT],
-            usage,
-            regions,
+        let unit_bytes = 16 << params[PARAM_SHIFT];
+        HeapMap::of("unit", unit_bytes, HeapMap::join, |show| {
+            look(params, heap, show)
         })
     }
 }

@@ -7,7 +7,6 @@ use crate::alloc::scatter::{
     PARAM_SHIFTS, Tables, chunk_of, count_of, is_multi, pack_shifts,
 };
 use std::vec;
-use std::vec::Vec;
 use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{
@@ -192,15 +191,9 @@ impl HostAlloc for ScatterAlloc {
     }
 
     fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
-        let mut regions = Vec::new();
-        let usage = look(params, heap, &mut |region| {
-            HeapMap::add(&mut regions, region);
-        })?;
-        Ok(HeapMap {
-            unit: "page",
-            unit_bytes: 16 << (params[PARAM_SHIFTS] & 0xff),
-            usage,
-            regions,
+        let unit_bytes = 16 << (params[PARAM_SHIFTS] & 0xff);
+        HeapMap::of("page", unit_bytes, HeapMap::add, |show| {
+            look(params, heap, show)
         })
     }
 }

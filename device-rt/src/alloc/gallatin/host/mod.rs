@@ -94,15 +94,9 @@ impl HostAlloc for Gallatin {
     }
 
     fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
-        let mut regions = Vec::new();
-        let usage = usage::usage(params, heap, &mut |region| {
-            HeapMap::add(&mut regions, region);
-        })?;
-        Ok(HeapMap {
-            unit: "segment",
-            unit_bytes: 16 << Geometry::new(*params).segment_log(),
-            usage,
-            regions,
+        let unit_bytes = 16 << Geometry::new(*params).segment_log();
+        HeapMap::of("segment", unit_bytes, HeapMap::add, |show| {
+            usage::usage(params, heap, show)
         })
     }
 }

@@ -13,15 +13,9 @@ pub(super) fn map(
     small: bool,
     large: bool,
 ) -> Result<HeapMap, DeviceError> {
-    let mut regions = Vec::new();
-    let usage = usage(params, heap, small, large, &mut |region| {
-        HeapMap::add(&mut regions, region);
-    })?;
-    Ok(HeapMap {
-        unit: "chunk",
-        unit_bytes: 16 << Geometry::new(*params).chunk_log(),
-        usage,
-        regions,
+    let unit_bytes = 16 << Geometry::new(*params).chunk_log();
+    HeapMap::of("chunk", unit_bytes, HeapMap::add, |show| {
+        usage(params, heap, small, large, show)
     })
 }
 
