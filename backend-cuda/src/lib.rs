@@ -7,7 +7,8 @@
 //! | `backend` | what a backend does, on top of the rest |
 //! | `state` | what all calls of a device share |
 //! | `session` | context, the stream of calls that are waited for, and what is left after a fault |
-//! | `memory` | buffers at aligned addresses |
+//! | `memory`, `mapped` | buffers at aligned addresses; those that grow where they are |
+//! | `room` | what happens when there is too little memory |
 //! | `module`, `ptx`, `link`, `cubin` | kernels: loaded, missing, compiled apart, and how large |
 //! | `fences` | fences that only acquire or only release, where GPU and driver have them |
 //! | `globals` | the heap of Rust's own collections in kernels, and what panics leave |
@@ -58,6 +59,7 @@ mod queries;
 mod ready;
 mod recent;
 mod reports;
+mod room;
 mod run;
 mod session;
 mod staging;
