@@ -79,8 +79,7 @@ impl Tables {
             MOST_CURRENTS,
             select(slots / 8 < LEAST_CURRENTS, LEAST_CURRENTS, slots / 8),
         );
-        let laps = select(slots >> SLOTS_FOR_A_LAP <= 1, 0, 1 << laps_shift(slots));
-        let directory = CURRENTS_WORD + ROWS * (currents + laps);
+        let directory = directory_word(slots, currents);
         // Whole sectors, so that each entry begins one.
         let entries = (directory + ROWS * slots).next_multiple_of(8);
         Tables {
@@ -91,6 +90,13 @@ impl Tables {
             end: entries + chunks * entry_words(chunk_shift),
         }
     }
+}
+
+/// First word of the directory.
+#[inline(always)]
+const fn directory_word(slots: u32, currents: u32) -> u32 {
+    let laps = select(slots >> SLOTS_FOR_A_LAP <= 1, 0, 1 << laps_shift(slots));
+    CURRENTS_WORD + ROWS * (currents + laps)
 }
 
 /// Two to this power laps of a row can be under way at a time, in a heap of so many slots.
@@ -138,19 +144,37 @@ impl Geometry {
     }
 
     where_calls! {
-        /// The parameters that [`new`](Self::new) takes.
+        /// It, for [`from_words`](Self::from_words): what does not follow from the rest.
         #[inline(always)]
-        pub const fn params(self) -> HeapParams {
-            let mut params: HeapParams = [0; warpheap_api::abi::HEAP_PARAMS];
-            params[PARAM_DATA] = self.data;
-            params[PARAM_CHUNKS] = self.chunks;
-            params[PARAM_SHIFT] = self.shift;
-            params[PARAM_ENTRIES] = self.entries;
-            params[PARAM_ENTRY_WORDS] = self.entry_words;
-            params[PARAM_SLOTS] = self.slots;
-            params[PARAM_DIRECTORY] = self.directory;
-            params[PARAM_CURRENTS] = self.currents;
-            params
+        pub const fn to_words(self) -> [u32; 4] {
+            let shape = self.chunk_shift()
+                | self.slots.trailing_zeros() << 8
+                | self.currents.trailing_zeros() << 16;
+            [self.data, self.chunks, self.entries, shape]
+        }
+
+        /// What [`to_words`](Self::to_words) gave.
+        #[inline(always)]
+        pub const fn from_words([data, chunks, entries, shape]: [u32; 4]) -> Self {
+            let shift = shape & 31;
+            let slots = 1 << (shape >> 8 & 31);
+            let currents = 1 << (shape >> 16 & 31);
+            Geometry {
+                data,
+                chunks,
+                shift,
+                entries,
+                entry_words: entry_words(shift),
+                slots,
+                directory: directory_word(slots, currents),
+                currents,
+            }
+        }
+
+        /// Words of the heap.
+        #[inline(always)]
+        pub const fn words(self) -> u64 {
+            self.granule_of(self.chunks) as u64 * 4
         }
     }
 

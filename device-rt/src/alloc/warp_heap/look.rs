@@ -1,12 +1,13 @@
 //! Where teams look for blocks that have no home, or found it taken.
 //!
-//! A look costs a trip to the cache, whatever it looks at. So but for the first one each is at four words of bits, with the
-//! states of their chunks, and what follows are two atomics that are on the way together: first in the chunk that the
-//! warp uses now, then in four chunks of the row's window, of which the fullest with room in its word is taken.
+//! A look costs a trip to the cache, whatever it looks at. So each is at four words of bits, and what follows are two
+//! atomics that are on the way together. The first looks (`look_near`) are at words side by side: in the chunk that the
+//! warp uses now, then in any one of the row's window. They suffice for most teams, and need few registers. The others
+//! (`look`) are at four chunks of the window, of which the fullest with room in its word is taken, or open one.
 
 use super::class::Class;
 use super::row::{Row, Want};
-use super::state::{FREE, pack, tag_of};
+use super::state::{FREE, pack, tag_for, tag_of};
 use super::window::{has_room, is_foreign, score, warp};
 use super::{Part, WarpHeap};
 use crate::bits::take_from;
@@ -17,7 +18,13 @@ use warpheap_api::{HeapMemory, select};
 /// Looks of a team before its warp searches together.
 const TRIES: u32 = 8;
 
-/// Looks at chunks in use, as long as they have room somewhere.
+/// First looks of a team …
+const TRIES_NEAR: u32 = 4;
+
+/// … of which so many are at the chunk in use.
+const TRIES_NEAR_HERE: u32 = 2;
+
+/// Further looks at chunks in use, as long as they have room somewhere, count to this.
 const TRIES_HERE: u32 = 3;
 
 /// What a look at a word of a chunk's bits says.
@@ -86,9 +93,72 @@ const fn stretches(count: u32) -> u32 {
 }
 
 impl WarpHeap {
-    /// Blocks for a team, in one word of some chunk. Teams of a warp do this side by side.
+    /// Blocks for a team of so many lanes, where most teams find some: the granule of the block of bit 0 of a word, and
+    /// which of 32 blocks; none if there are none. Teams of a warp do this side by side.
     #[inline(always)]
-    pub(super) fn look(self, row: Row, class: Class, want: Want) -> Part {
+    pub(super) fn look_near(self, class: Class, count: u32) -> (u32, u32) {
+        let (words, geometry) = (self.words, self.geometry);
+        let name = pack(tag_for(class.index), 0);
+        let current = geometry.current_word(class.index, warp());
+        let mut entry = words.glance(current);
+        if entry == 0 {
+            // Where a launch begins, the copy nearby is old.
+            entry = words.load(current);
+        }
+        let mut answer = (0, 0);
+        let mut seed = hash(thread::index());
+        let mut tries = select(entry == 0, TRIES_NEAR, 0);
+        while tries < TRIES_NEAR {
+            let here = tries < TRIES_NEAR_HERE;
+            let mut chunk = entry.wrapping_sub(1);
+            if !here {
+                let window = words.glance(geometry.window_word(class.index));
+                chunk = self.chunk_at(class.index, class.granules, seed % (window | (window == 0) as u32));
+            }
+            // In one sector.
+            let first = self.some_word(class, seed) & !3;
+            let state = words.load(geometry.state_word(chunk));
+            let bits = geometry.bits_word(chunk) + first as usize;
+            let taken = [words.load(bits), words.load(bits + 1), words.load(bits + 2), words.load(bits + 3)];
+            let room = state.wrapping_sub(name) <= class.blocks().wrapping_sub(count);
+            let (mut word, mut free) = (first, 0);
+            let mut at = 0;
+            while at < 4 {
+                let its = !taken[at as usize] & class.bits_in(first + at);
+                let better = its.count_ones() >= count;
+                word = select(better, first + at, word);
+                free = select(better, its, free);
+                at += 1;
+            }
+            let bits = geometry.bits_word(chunk) + word as usize;
+            tries = select(here & !room, TRIES_NEAR_HERE, tries + 1);
+            if room & (free.count_ones() >= count) {
+                // As `take` does, but that a chunk which lost its name meanwhile is left.
+                let wanted = take_from(free, count, seed & 31 & stretches(count));
+                let got = wanted & !words.fetch_or(bits, wanted);
+                let state = words.fetch_add(geometry.state_word(chunk), count);
+                if (tag_of(state) == tag_of(name)) & (got == wanted) {
+                    answer = (self.block_zero(chunk, word, class), wanted);
+                    tries = TRIES_NEAR;
+                    if !here {
+                        words.store(current, chunk + 1);
+                    }
+                } else {
+                    if got != 0 {
+                        words.fetch_and(bits, !got);
+                    }
+                    words.fetch_sub(geometry.state_word(chunk), count);
+                }
+            }
+            seed = hash(seed);
+        }
+        answer
+    }
+
+    /// Blocks for a team, in one word of some chunk, for one that looked near in vain or did not. Teams of a warp do this
+    /// side by side.
+    #[inline(always)]
+    pub(super) fn look(self, row: Row, class: Class, want: Want, near: bool) -> Part {
         let (words, geometry) = (self.words, self.geometry);
         let current = geometry.current_word(row.index, warp());
         let window_word = geometry.window_word(row.index);
@@ -96,7 +166,8 @@ impl WarpHeap {
         // The chunk in use that was looked at, plus one, and whether it had room.
         let (mut seen, mut room) = (0, false);
         let mut misses = 0;
-        let mut tries = 0;
+        // Who did not look near begins with one word of the chunk in use.
+        let mut tries = near as u32;
         while (part.mask == 0) & (tries < TRIES) {
             let seed = hash(thread::index() ^ tries << 28);
             let seeds = [seed, hash(seed), hash(seed ^ 1), hash(seed ^ 2)];
@@ -114,10 +185,10 @@ impl WarpHeap {
                 if window != 0 {
                     // The last one among the newest quarter. They are on the way together.
                     chunks = [
-                        self.chunk_at(row, seeds[0] % window),
-                        self.chunk_at(row, seeds[1] % window),
-                        self.chunk_at(row, seeds[2] % window),
-                        self.chunk_at(row, window - 1 - seeds[3] % (window / 4 + 1)),
+                        self.chunk_at(row.index, row.granules, seeds[0] % window),
+                        self.chunk_at(row.index, row.granules, seeds[1] % window),
+                        self.chunk_at(row.index, row.granules, seeds[2] % window),
+                        self.chunk_at(row.index, row.granules, window - 1 - seeds[3] % (window / 4 + 1)),
                     ];
                 }
             }

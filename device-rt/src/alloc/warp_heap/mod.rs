@@ -12,7 +12,7 @@
 //! | `state` | the word of a chunk |
 //! | `row` | what a size class uses |
 //! | `quick` | the way that most requests take, without loops |
-//! | `rest` | the call of the other ways, one function of an image for CUDA |
+//! | `rest` | the other ways, and how they are called on CUDA |
 //! | `window` | what lanes share that have no home |
 //! | `look`, `look_units` | where they look for blocks, and for units |
 //! | `search` | what the others do, one class at a time, all lanes of the warp together |
@@ -171,18 +171,21 @@ unsafe impl DeviceAlloc for WarpHeap {
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let ask = Ask::new(layout);
         let group = Group::here();
-        // Also where masks cost nothing: otherwise whole warps would go through all that `rest` stands for.
-        let quick = if group.count() == arch::warp_width() {
-            self.quick_whole(group.full(), ask)
-        } else {
-            Quick::UNTRIED
-        };
         let mut answer = Answer {
-            granule: quick.granule,
+            granule: DevicePtr::NULL_GRANULE,
             code: 0,
         };
-        if quick.serves {
-            answer = self.rest(group, ask, quick);
+        let mut quick = Quick::UNTRIED;
+        // Also where masks cost nothing: otherwise whole warps would go through all that `rest` stands for.
+        if group.count() == arch::warp_width() {
+            quick = self.quick_whole(group.full(), ask);
+            answer.granule = quick.granule;
+            if quick.serves & quick.tried {
+                answer = self.call_again(group, ask, quick.attempt);
+            }
+        }
+        if !quick.tried {
+            answer = self.serve(group, ask);
         }
         let block = DevicePtr::from_granule(answer.granule);
         // The handle tells, not the code, of which the quick way knows that it is zero: that would be

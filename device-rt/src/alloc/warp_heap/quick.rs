@@ -101,10 +101,8 @@ impl Attempt {
 pub(super) struct Quick {
     /// The granule of the lane's block, or the null handle's in all lanes.
     pub granule: u32,
-    /// The leader's attempt …
+    /// The leader's attempt: at all bits of a word.
     pub attempt: Attempt,
-    /// … and the bits that it reached for: none if it was not tried.
-    pub wanted: u32,
     /// Whether it was tried, the same in all lanes of the group.
     pub tried: bool,
     /// Whether the lanes have no block, the same in all of them.
@@ -116,7 +114,6 @@ impl Quick {
     pub const UNTRIED: Quick = Quick {
         granule: DevicePtr::NULL_GRANULE,
         attempt: Attempt::NONE,
-        wanted: 0,
         tried: false,
         serves: true,
     };
@@ -141,13 +138,11 @@ impl WarpHeap {
         if !group.all(whole & (key == group.broadcast(key))) {
             return Quick::UNTRIED;
         }
-        let mut wanted = 0;
         let mut attempt = Attempt::NONE;
         let mut first = DevicePtr::NULL_GRANULE;
         if group.leads() {
             let (chunk, word) = self.home_word(class);
-            wanted = u32::MAX;
-            attempt = self.reach(class, word, chunk, wanted, 32);
+            attempt = self.reach(class, word, chunk, u32::MAX, 32);
             if attempt.held() & (attempt.old == 0) {
                 first = self.block_zero(chunk, word, class);
             }
@@ -159,7 +154,6 @@ impl WarpHeap {
         Quick {
             granule: select(missing, first, granule),
             attempt,
-            wanted,
             tried: true,
             serves: missing,
         }

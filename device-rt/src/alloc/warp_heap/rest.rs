@@ -1,24 +1,99 @@
-//! The ways of malloc that most requests do not take: what is left to do after the quick way of a whole warp.
+//! The ways of malloc that most launches of one size do not take: what is left to do where the quick way of a whole warp
+//! is not the right one, or found nothing.
 //!
-//! On CUDA this is one function of an image, which kernels call. In place of each call it costs more than the call:
-//! registers that the quick way then keeps in memory, and code that the caches have no room for, in every kernel that
-//! allocates in several places. SPIR-V has no calls that keep pointers to a heap, and
-//! drivers put all code in place.
+//! | step | who | on CUDA |
+//! |---|---|---|
+//! | near | teams that have no home, where most find something | a function whose registers are the kernel's |
+//! | far | teams at their homes, and those that found nothing | a function that saves the kernel's registers |
+//! | rest | units, runs, and searches | another one |
+//!
+//! In place of each call they would cost more than the calls: registers that kernels then keep in memory, and code that the
+//! caches have no room for. A function called by its name shares the kernel's registers: nothing is saved, but if both
+//! together need more than there are, the kernel's variables lie in memory all the time, also in loops that rarely call. One
+//! called by its address saves the registers that it uses, at each call. So what is small and called often is called the
+//! first way, all else the second. SPIR-V has no calls that keep pointers to a heap, and drivers put all code in place.
 
-use super::quick::Quick;
+use super::quick::Attempt;
 use super::{Answer, Ask, WarpHeap};
 use crate::arch::{Group, where_calls, where_no_calls};
+use warpheap_api::DevicePtr;
 
 where_calls! {
     mod called;
 }
 
+impl WarpHeap {
+    /// Collective: serves a group that did not try the quick way.
+    #[inline(always)]
+    pub(super) fn serve(self, group: Group, ask: Ask) -> Answer {
+        let mut answer = Answer {
+            granule: self.call_near(group, ask),
+            code: 0,
+        };
+        // Who has a block goes along: searches are faster with more lanes.
+        if group.any(answer.granule == DevicePtr::NULL_GRANULE) {
+            answer = self.call_far(group, ask, answer.granule);
+        }
+        answer
+    }
+
+    /// Collective: serves a whole warp that tried the quick way in vain.
+    #[inline(always)]
+    fn serve_again(self, group: Group, ask: Ask, attempt: Attempt) -> Answer {
+        if group.leads() {
+            let (_, class) = self.class_of(ask);
+            let (_, word) = Self::whole_home(class);
+            self.put_back(word, 32, attempt, u32::MAX);
+        }
+        group.barrier();
+        self.far_here(group, ask, DevicePtr::NULL_GRANULE, true)
+    }
+
+    /// Collective: serves the lanes whose `granule` is the null handle's.
+    #[inline(always)]
+    fn serve_far(self, group: Group, ask: Ask, granule: u32, tried: bool) -> Answer {
+        let (slab, _) = self.class_of(ask);
+        let mut answer = Answer { granule, code: 0 };
+        if group.any(slab & (granule == DevicePtr::NULL_GRANULE)) {
+            answer.granule = self.serve_teams(group, ask, granule, tried);
+        }
+        if group.any(answer.granule == DevicePtr::NULL_GRANULE) {
+            answer = self.call_rest(group, ask, answer.granule);
+        }
+        answer
+    }
+}
+
 where_no_calls! {
     impl WarpHeap {
-        /// Collective: serves the lanes that have no block yet.
+        /// Collective: [`serve_near`](Self::serve_near).
         #[inline(always)]
-        pub(super) fn rest(self, group: Group, ask: Ask, quick: Quick) -> Answer {
-            self.serve(group, ask, quick)
+        fn call_near(self, group: Group, ask: Ask) -> u32 {
+            self.serve_near(group, ask)
+        }
+
+        /// Collective: [`serve_again`](Self::serve_again).
+        #[inline(always)]
+        pub(super) fn call_again(self, group: Group, ask: Ask, attempt: Attempt) -> Answer {
+            self.serve_again(group, ask, attempt)
+        }
+
+        /// Collective: [`serve_far`](Self::serve_far).
+        #[inline(always)]
+        fn call_far(self, group: Group, ask: Ask, granule: u32) -> Answer {
+            self.serve_far(group, ask, granule, false)
+        }
+
+        /// Collective: [`serve_far`](Self::serve_far).
+        #[inline(always)]
+        fn far_here(self, group: Group, ask: Ask, granule: u32, tried: bool) -> Answer {
+            self.serve_far(group, ask, granule, tried)
+        }
+
+        /// Collective: [`serve_rest`](Self::serve_rest).
+        #[inline(always)]
+        fn call_rest(self, group: Group, ask: Ask, granule: u32) -> Answer {
+            self.serve_rest(group, ask, granule)
         }
     }
 }

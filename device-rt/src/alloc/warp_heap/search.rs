@@ -2,13 +2,13 @@
 //! side; then all lanes of the warp for one class (or one larger block) at a time, each at another chunk or word.
 
 use super::class::Class;
-use super::quick::{LEAST_CELL, Quick, is_cell};
+use super::quick::{LEAST_CELL, is_cell};
 use super::row::{Row, Want};
 use super::walk::{Phase, Walk};
 use super::{Answer, Ask, Part, WarpHeap};
 use crate::arch::{self, Group};
 use crate::bits::{nth_lane, nth_set, take_from};
-use crate::sync::hash;
+use crate::sync::{Team, hash};
 use crate::thread;
 use warpheap_api::{AllocError, DevicePtr, HeapMemory, LaneMask, least, select};
 
@@ -19,54 +19,84 @@ const LOOKS: u32 = if arch::ON_DEVICE { 64 } else { 2 };
 const ROUNDS_LOST: u32 = 16;
 
 impl WarpHeap {
-    /// Collective: serves the lanes of a group for which the quick way of a whole warp was not the right one, or found
-    /// nothing.
+    /// Collective: blocks for teams that have no home, where most of them find some. The granule of the lane's block, or
+    /// the null handle's.
     #[inline(always)]
-    pub(super) fn serve(self, group: Group, ask: Ask, quick: Quick) -> Answer {
-        let lane = arch::lane();
+    pub(super) fn serve_near(self, group: Group, ask: Ask) -> u32 {
         let (slab, class) = self.class_of(ask);
+        let cell = arch::lane() >> class.cell_shift;
+        let team = Team::by_key(group, select(slab, class.index | cell << 8, u32::MAX));
+        let count = team.count();
+        let looks = slab & !is_cell(class, count);
+        let (mut base, mut mask) = (0, 0);
+        if group.any(looks) {
+            if looks & team.leads() {
+                (base, mask) = self.look_near(class, count);
+            }
+            // Together first: each of those that reach a fence one after the other would pay for it.
+            group.barrier();
+            group.acquire();
+            base = group.shuffle(base, team.leader());
+            mask = group.shuffle(mask, team.leader());
+        }
+        let at = nth_set(mask, team.rank()).wrapping_mul(class.granules);
+        select(mask == 0, DevicePtr::NULL_GRANULE, base.wrapping_add(at))
+    }
+
+    /// Collective: blocks of slabs for lanes whose `granule` is the null handle's: teams, side by side, at their homes unless
+    /// they `tried` that, or where lanes look that have none. The granule of the lane's block, or the null handle's.
+    #[inline(always)]
+    pub(super) fn serve_teams(self, group: Group, ask: Ask, granule: u32, tried: bool) -> u32 {
+        let (slab, class) = self.class_of(ask);
+        let slab = slab & (granule == DevicePtr::NULL_GRANULE);
         let (team, cut) = self.team(group, slab, class);
         let count = least(team.count(), 32);
         let leads = slab & team.leads();
         let mut part = Part::NONE;
-        if leads & (quick.wanted != 0) {
-            let (_, word) = Self::whole_home(class);
-            self.put_back(word, count, quick.attempt, quick.wanted);
-        }
-        if leads & !quick.tried & (cut | is_cell(class, count)) {
+        if leads & !tried & (cut | is_cell(class, count)) {
             part = self.at_home(class, count);
         }
+        if leads & (part.mask == 0) {
+            let want = Want::new(count, 1, team.count());
+            // Who did not try the quick way looked near.
+            part = self.look(Row::new(true, class, count), class, want, !tried);
+        }
+        group.barrier();
+        group.acquire();
+        let base = group.shuffle(part.base, team.leader());
+        let mask = group.shuffle(part.mask, team.leader());
+        let rank = team.rank();
+        let served = rank < mask.count_ones();
+        let at = nth_set(mask, rank).wrapping_mul(class.granules);
+        select(served, base.wrapping_add(at), granule)
+    }
+
+    /// Collective: serves the lanes of a group whose `granule` is still the null handle's: those that want more than slabs
+    /// have, and those whose teams found nothing.
+    #[inline(always)]
+    pub(super) fn serve_rest(self, group: Group, ask: Ask, granule: u32) -> Answer {
+        let lane = arch::lane();
+        let (slab, class) = self.class_of(ask);
         let run = self.is_run(ask);
         let units = !slab & !run & ask.possible;
-        let needed = select(slab, count, self.units_of(ask));
+        let needed = self.units_of(ask);
         let align = self.align_units(ask);
+        let mut part = Part::NONE;
         // A whole warp that asks for as many units is taken as a sign that the others of the launch do the same.
         let alike = group.all(units & (needed == group.broadcast(needed)));
         if alike & (group.count() == arch::warp_width()) & (group.count() >= LEAST_CELL) {
             part = self.units_at_home(needed, align);
         }
-        if (leads | units) & (part.mask == 0) {
-            let want = Want::new(needed, align, team.count());
-            let row = Row::new(slab, class, needed);
-            if slab {
-                part = self.look(row, class, want);
-            } else {
-                part = self.look_for_units(row, want);
-            }
+        let lanes = group.ballot(!slab).count();
+        if units & (part.mask == 0) {
+            part = self.look_for_units(Row::new(false, class, needed), Want::new(needed, align, lanes));
         }
-        group.barrier();
-        let leader = select(slab, team.leader(), lane);
-        let base = group.shuffle(part.base, leader);
-        let mask = group.shuffle(part.mask, leader);
-        let rank = select(slab, team.rank(), 0);
-        let served = rank < mask.count_ones();
-        let at = nth_set(mask, rank).wrapping_mul(select(slab, class.granules, 0));
         let unsupported = AllocError::Unsupported.code();
         let mut answer = Answer {
-            granule: select(served, base.wrapping_add(at), DevicePtr::NULL_GRANULE),
+            granule: select(part.mask != 0, part.base, granule),
             code: select(ask.possible, 0, unsupported),
         };
-        let mut waits = !served & ask.possible;
+        let mut waits = (answer.granule == DevicePtr::NULL_GRANULE) & ask.possible;
         let runs = waits & !slab & run;
         if group.any(runs) {
             let runs = group.ballot(runs);
