@@ -58,7 +58,7 @@ fn offsets(kernel: &Kernel, rt: &TokenStream) -> TokenStream {
     constants.extend(quote! {
         const _: () = assert!(
             #next <= #rt::api::abi::ARG_WORDS,
-            "the kernel's arguments take more than 32 words: make values fields of a struct, and take it as `x: &T`",
+            "the kernel's arguments take more than 28 words: make values fields of a struct, and take it as `x: &T`",
         );
     });
     constants

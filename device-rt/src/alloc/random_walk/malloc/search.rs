@@ -112,7 +112,8 @@ impl RandomWalkMalloc {
         let starts = starts_of(seen.free, least(wanted.units, 32)) & places;
         let inside = (wanted.units <= 32) & (starts != 0);
         let here = (word << 5) + (starts.trailing_zeros() & 31);
-        let begin = (word << 5) - seen.before;
+        // In lanes that do not look, it counts what is not there.
+        let begin = (word << 5) - least(seen.before, word << 5);
         let begin = begin + self.geometry.to_aligned(begin, wanted.align);
         // A run that ends before this word is one of the words before.
         let here_too = seen.free.trailing_ones();
