@@ -91,6 +91,7 @@ impl WarpHeap {
         if units & (part.mask == 0) {
             part = self.look_for_units(Row::new(false, class, needed), Want::new(needed, align, lanes));
         }
+        group.barrier();
         let unsupported = AllocError::Unsupported.code();
         let mut answer = Answer {
             granule: select(part.mask != 0, part.base, granule),
