@@ -171,21 +171,17 @@ unsafe impl DeviceAlloc for WarpHeap {
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let ask = Ask::new(layout);
         let group = Group::here();
-        let mut answer = Answer {
-            granule: DevicePtr::NULL_GRANULE,
-            code: 0,
-        };
         let mut quick = Quick::UNTRIED;
         // Also where masks cost nothing: otherwise whole warps would go through all that `rest` stands for.
         if group.count() == arch::warp_width() {
             quick = self.quick_whole(group.full(), ask);
-            answer.granule = quick.granule;
-            if quick.serves & quick.tried {
-                answer = self.call_again(group, ask, quick.attempt);
-            }
         }
-        if !quick.tried {
-            answer = self.serve(group, ask);
+        let mut answer = Answer {
+            granule: quick.granule,
+            code: 0,
+        };
+        if quick.serves {
+            answer = self.serve(group, ask, quick);
         }
         let block = DevicePtr::from_granule(answer.granule);
         // The handle tells, not the code, of which the quick way knows that it is zero: that would be

@@ -13,7 +13,7 @@
 //! called by its address saves the registers that it uses, at each call. So what is small and called often is called the
 //! first way, all else the second. SPIR-V has no calls that keep pointers to a heap, and drivers put all code in place.
 
-use super::quick::Attempt;
+use super::quick::{Attempt, Quick};
 use super::{Answer, Ask, WarpHeap};
 use crate::arch::{Group, where_calls, where_no_calls};
 use warpheap_api::DevicePtr;
@@ -23,30 +23,15 @@ where_calls! {
 }
 
 impl WarpHeap {
-    /// Collective: serves a group that did not try the quick way.
+    /// The leader of a whole warp that tried the quick way in vain puts back what it reached for.
     #[inline(always)]
-    pub(super) fn serve(self, group: Group, ask: Ask) -> Answer {
-        let mut answer = Answer {
-            granule: self.call_near(group, ask),
-            code: 0,
-        };
-        // Who has a block goes along: searches are faster with more lanes.
-        if group.any(answer.granule == DevicePtr::NULL_GRANULE) {
-            answer = self.call_far(group, ask, answer.granule);
-        }
-        answer
-    }
-
-    /// Collective: serves a whole warp that tried the quick way in vain.
-    #[inline(always)]
-    fn serve_again(self, group: Group, ask: Ask, attempt: Attempt) -> Answer {
+    fn put_back_whole(self, group: Group, ask: Ask, attempt: Attempt) {
         if group.leads() {
             let (_, class) = self.class_of(ask);
             let (_, word) = Self::whole_home(class);
             self.put_back(word, 32, attempt, u32::MAX);
         }
         group.barrier();
-        self.far_here(group, ask, DevicePtr::NULL_GRANULE, true)
     }
 
     /// Collective: serves the lanes whose `granule` is the null handle's.
@@ -66,28 +51,21 @@ impl WarpHeap {
 
 where_no_calls! {
     impl WarpHeap {
-        /// Collective: [`serve_near`](Self::serve_near).
+        /// Collective: serves the lanes of a group, none of which has a block yet. All that follows is in one place.
         #[inline(always)]
-        fn call_near(self, group: Group, ask: Ask) -> u32 {
-            self.serve_near(group, ask)
-        }
-
-        /// Collective: [`serve_again`](Self::serve_again).
-        #[inline(always)]
-        pub(super) fn call_again(self, group: Group, ask: Ask, attempt: Attempt) -> Answer {
-            self.serve_again(group, ask, attempt)
-        }
-
-        /// Collective: [`serve_far`](Self::serve_far).
-        #[inline(always)]
-        fn call_far(self, group: Group, ask: Ask, granule: u32) -> Answer {
-            self.serve_far(group, ask, granule, false)
-        }
-
-        /// Collective: [`serve_far`](Self::serve_far).
-        #[inline(always)]
-        fn far_here(self, group: Group, ask: Ask, granule: u32, tried: bool) -> Answer {
-            self.serve_far(group, ask, granule, tried)
+        pub(super) fn serve(self, group: Group, ask: Ask, quick: Quick) -> Answer {
+            let mut granule = DevicePtr::NULL_GRANULE;
+            if quick.tried {
+                self.put_back_whole(group, ask, quick.attempt);
+            } else {
+                granule = self.serve_near(group, ask);
+            }
+            let mut answer = Answer { granule, code: 0 };
+            // Who has a block goes along: searches are faster with more lanes.
+            if group.any(granule == DevicePtr::NULL_GRANULE) {
+                answer = self.serve_far(group, ask, granule, quick.tried);
+            }
+            answer
         }
 
         /// Collective: [`serve_rest`](Self::serve_rest).

@@ -3,11 +3,11 @@
 //! Their arguments are few words, which go through registers; more or larger ones go through memory.
 
 use super::super::Geometry;
-use super::super::quick::Attempt;
+use super::super::quick::{Attempt, Quick};
 use super::super::{Answer, Ask, WarpHeap};
 use crate::arch::{Group, Words};
 use core::arch::asm;
-use warpheap_api::{LaneMask, select};
+use warpheap_api::{DevicePtr, LaneMask, select};
 
 /// In the flags: a heap could serve the request.
 const POSSIBLE: u32 = 1 << 31;
@@ -20,9 +20,26 @@ type Far = unsafe fn(u64, u32, u32, u32, u32, u32, u32, u32, u32) -> u64;
 type Again = unsafe fn(u64, u32, u32, u32, u32, u32, u32, u32, u32, u32) -> u64;
 
 impl WarpHeap {
+    /// Collective: serves the lanes of a group, none of which has a block yet. The ways part here, so that what the quick way
+    /// knows need not be kept while lanes look near.
+    #[inline(always)]
+    pub(in super::super) fn serve(self, group: Group, ask: Ask, quick: Quick) -> Answer {
+        if quick.tried {
+            self.call_again(group, ask, quick.attempt)
+        } else {
+            let granule = self.call_near(group, ask);
+            let mut answer = Answer { granule, code: 0 };
+            // Who has a block goes along: searches are faster with more lanes.
+            if group.any(granule == DevicePtr::NULL_GRANULE) {
+                answer = self.call_far(group, ask, granule);
+            }
+            answer
+        }
+    }
+
     /// Collective: [`serve_near`](Self::serve_near).
     #[inline(always)]
-    pub(super) fn call_near(self, group: Group, ask: Ask) -> u32 {
+    fn call_near(self, group: Group, ask: Ask) -> u32 {
         let (base, _) = self.words.to_address();
         let [data, chunks, entries, shape] = self.geometry.to_words();
         // SAFETY: they are of this heap, and of a group that makes the call together.
@@ -36,9 +53,9 @@ impl WarpHeap {
         granule
     }
 
-    /// Collective: [`serve_again`](Self::serve_again).
+    /// Collective: [`again`].
     #[inline(always)]
-    pub(in super::super) fn call_again(self, group: Group, ask: Ask, attempt: Attempt) -> Answer {
+    fn call_again(self, group: Group, ask: Ask, attempt: Attempt) -> Answer {
         let (base, _) = self.words.to_address();
         let [data, chunks, entries, shape] = self.geometry.to_words();
         let [chunk_held, old] = attempt.to_words();
@@ -62,7 +79,7 @@ impl WarpHeap {
 
     /// Collective: [`serve_far`](Self::serve_far).
     #[inline(always)]
-    pub(super) fn call_far(self, group: Group, ask: Ask, granule: u32) -> Answer {
+    fn call_far(self, group: Group, ask: Ask, granule: u32) -> Answer {
         let (base, _) = self.words.to_address();
         let [data, chunks, entries, shape] = self.geometry.to_words();
         let address: u64;
@@ -85,7 +102,7 @@ impl WarpHeap {
 
     /// Collective: [`serve_far`](Self::serve_far).
     #[inline(always)]
-    pub(super) fn far_here(self, group: Group, ask: Ask, granule: u32, tried: bool) -> Answer {
+    fn far_here(self, group: Group, ask: Ask, granule: u32, tried: bool) -> Answer {
         let (base, _) = self.words.to_address();
         let [data, chunks, entries, shape] = self.geometry.to_words();
         // SAFETY: they are of this heap, and of a group that makes the call together.
@@ -182,7 +199,7 @@ unsafe fn near(
     heap.serve_near(group, ask)
 }
 
-/// [`WarpHeap::serve_again`].
+/// Puts back what a whole warp reached for, and goes on far.
 ///
 /// # Safety
 /// As [`parts_of`].
@@ -196,7 +213,8 @@ unsafe fn again(
     let geometry = [data, chunks, entries, shape];
     // SAFETY: the caller's promise.
     let (heap, group, ask) = unsafe { parts_of(base, geometry, mask, granules, flags) };
-    both_of(heap.serve_again(group, ask, Attempt::from_words([chunk_held, old])))
+    heap.put_back_whole(group, ask, Attempt::from_words([chunk_held, old]));
+    both_of(heap.far_here(group, ask, DevicePtr::NULL_GRANULE, true))
 }
 
 /// [`WarpHeap::serve_far`].
