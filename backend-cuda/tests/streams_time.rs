@@ -28,6 +28,23 @@ fn empty(module: &Module) -> Prepared {
     launch(module, "empty_l1", 1, 1, Vec::new())
 }
 
+/// A time is that between two events of the stream. What holds up the host between them counts: a call of another thread
+/// that takes the driver's lock for long, as for much memory, does.
+#[test]
+fn each_launch_has_its_own_time() {
+    let Some((_alone, device)) = open() else {
+        return;
+    };
+    let module = device.load(&IMAGE).unwrap();
+    sleep(&module, 1).run().unwrap();
+    let naps = [sleep(&module, 40), sleep(&module, 1), sleep(&module, 20)];
+    let reports = device.run_all(&naps).unwrap();
+    let times: Vec<_> = reports.iter().map(|report| report.device_time).collect();
+    assert!(times[0] >= 39 * MS && times[0] < 59 * MS, "{times:?}");
+    assert!(times[1] >= MS && times[1] < 19 * MS, "{times:?}");
+    assert!(times[2] >= 19 * MS && times[2] < 39 * MS, "{times:?}");
+}
+
 #[test]
 fn streams_run_beside_each_other_and_beside_calls() {
     let Some((_alone, device)) = open() else {
