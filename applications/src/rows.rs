@@ -11,9 +11,11 @@
 //! 4. [`rows_lay`], [`rows_put`]: and from there, with the new edges, to where they belong;
 //! 5. [`rows_settle`]: one lane for each row frees the array that was left.
 //!
-//! What is asked of such a graph: [`triangles`], [`rank`].
+//! What is asked of such a graph: [`triangles`], [`rank`], [`reach`], [`components`].
 
+pub mod components;
 pub mod rank;
+pub mod reach;
 pub mod triangles;
 
 use crate::graph::Segment;

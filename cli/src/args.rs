@@ -2,6 +2,7 @@
 
 use super::bench::BenchArgs;
 use super::graph::args::{GraphArgs, JobArgs};
+use super::heap_map::again;
 use super::join::args::JoinArgs;
 use super::kmer::args::KmerArgs;
 use super::new::NewArgs;
@@ -34,6 +35,8 @@ pub enum Command {
     Kmer(KmerArgs),
     /// Measure the allocators: times beside floors, utilisation, latency, and more; tables and plots.
     Bench(BenchArgs),
+    /// Draw a map of a heap again that `--heap-map FILE.json` of a job wrote: as a page, a picture or text.
+    HeapMap(again::Args),
     /// Make a project to start from: kernels that allocate, the program that launches them, tests.
     New(NewArgs),
     /// Look for the compilers for device code, make them where there are none (Debian), and try them.

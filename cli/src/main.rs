@@ -7,7 +7,7 @@
 //! | `join` | `warpheap join`: a hash join that writes its matches into pages of the heap |
 //! | `bench` | `warpheap bench`: scenarios, tables, plots, comparisons |
 //! | `kmer` | `warpheap kmer`: the k-mers of DNA sequences, counted in a hash map |
-//! | `heap_map` | `--heap-map`: what each part of a heap is used for, as text, pictures and pages |
+//! | `heap_map` | `--heap-map`, `warpheap heap-map`: what each part of a heap is used for, as text, pictures and pages |
 //! | `new` | `warpheap new`: a project to start from |
 //! | `project` | `warpheap toolchain`, `warpheap kernels`: compilers and images of a project |
 //! | `device`, `left_out` | what reports say of the device, and of allocators that cannot do a job |
@@ -61,6 +61,7 @@ fn run(cli: &Cli) -> Result<Done, CliError> {
         Some(Command::Join(args)) => join::run(args).map(Done::from),
         Some(Command::Kmer(args)) => kmer::run(args).map(Done::from),
         Some(Command::Bench(args)) => bench::run(args),
+        Some(Command::HeapMap(args)) => heap_map::again::run(args).map(Done::from),
         Some(Command::New(args)) => new::run(args).map(Done::from),
         Some(Command::Toolchain(args)) => project::toolchain(args),
         Some(Command::Kernels(args)) => project::kernels(args),

@@ -5,7 +5,7 @@ use crate::size;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use warpheap_jobs::graph::Options;
-use warpheap_jobs::graph::changing::{self, Changes};
+use warpheap_jobs::graph::changing::{self, Changes, Start};
 use warpheap_jobs::graph::generate::{self, MAX_SCALE, Wanted};
 use warpheap_jobs::graph::input::{Graph, Input};
 use warpheap_jobs::graph::read::ReadOptions;
@@ -80,6 +80,13 @@ pub struct ChangeArgs {
     /// Rank the vertices after each phase.
     #[arg(long)]
     pub page_rank: bool,
+    /// Search the graph breadth-first after each phase, along the rows: from a vertex to those with an edge to it. Begin at this
+    /// vertex, as the graph numbers them, or at the one with the most of these.
+    #[arg(long, value_name = "VERTEX", num_args = 0..=1, require_equals = true)]
+    pub bfs: Option<Option<u32>>,
+    /// Find the connected components after each phase, whichever way edges lead.
+    #[arg(long)]
+    pub components: bool,
     /// Draw the time of each round.
     #[arg(long, value_name = "FILE.svg", requires = "rounds")]
     pub plot: Option<PathBuf>,
@@ -88,7 +95,7 @@ pub struct ChangeArgs {
 impl ChangeArgs {
     /// Whether the graph is to change, or is asked for what the job that changes it finds.
     pub fn asked(&self) -> bool {
-        self.rounds > 0 || self.triangles || self.page_rank
+        self.rounds > 0 || self.triangles || self.page_rank || self.bfs.is_some() || self.components
     }
 }
 
@@ -209,7 +216,7 @@ impl GraphArgs {
     pub fn changing(&self) -> Result<changing::Options, CliError> {
         if self.job.grow.is_some() {
             return Err(CliError::Usage(
-                "--grow is for a graph that is built: leave out --rounds, --triangles and --page-rank"
+                "--grow is for a graph that is built: leave out --rounds, --triangles, --page-rank, --bfs and --components"
                     .to_owned(),
             ));
         }
@@ -222,6 +229,11 @@ impl GraphArgs {
                 triangles: self.changes.triangles,
                 page_rank: self.changes.page_rank,
                 iterations: self.job.iterations,
+                bfs: self
+                    .changes
+                    .bfs
+                    .map(|vertex| vertex.map_or(Start::MostNeighbours, Start::Vertex)),
+                components: self.changes.components,
                 seed: self.job.seed,
             },
             pool: self.job.pool,

@@ -1,7 +1,7 @@
 //! A graph that changes: its report for people is a table, and a plot of the rounds.
 
 use super::args::GraphArgs;
-use super::show::{graph_line, source};
+use super::show::{graph_line, rate, source};
 use crate::error::CliError;
 use crate::plot::{self, Line};
 use crate::text::{self, grouped, table, time};
@@ -45,6 +45,8 @@ fn whole(report: &Report) -> String {
     if let Some(triangles) = report.triangles {
         let _ = writeln!(text, "triangles {}", grouped(triangles));
     }
+    text += &searches(report);
+    text += &components(report);
     text += "\ntime on the device, that of a round as a mean; in brackets that of mallocs and frees\n\n";
     text += &all_runs(report);
     text += &left_out::lines(&report.left_out);
@@ -61,6 +63,37 @@ fn changes(report: &Report) -> String {
         grouped(report.inserted),
         grouped(report.deleted),
     )
+}
+
+fn searches(report: &Report) -> String {
+    let Some(searches) = &report.bfs else {
+        return String::new();
+    };
+    let mut text = format!("search    from vertex {}\n", searches.source);
+    for search in &searches.after {
+        text += &format!(
+            "          after {}: {} vertices reached, depth {}, {} edges looked at\n",
+            search.after,
+            grouped(search.reached.into()),
+            grouped(search.depth.into()),
+            grouped(search.edges),
+        );
+    }
+    text
+}
+
+fn components(report: &Report) -> String {
+    let mut text = String::new();
+    for (number, components) in report.components.iter().enumerate() {
+        let head = if number == 0 { "components" } else { "" };
+        text += &format!(
+            "{head:10} after {}: {}, the largest of {} vertices\n",
+            components.after,
+            grouped(components.count.into()),
+            grouped(components.largest.into()),
+        );
+    }
+    text
 }
 
 fn all_runs(report: &Report) -> String {
@@ -82,6 +115,12 @@ fn all_runs(report: &Report) -> String {
     if report.page_rank {
         head.push("PageRank");
     }
+    if report.bfs.is_some() {
+        head.extend(["BFS", "edges/s"]);
+    }
+    if !report.components.is_empty() {
+        head.push("components");
+    }
     head.push("check");
     let mut rows: Vec<Vec<String>> = vec![head.into_iter().map(String::from).collect()];
     for run in &report.runs {
@@ -102,6 +141,16 @@ fn all_runs(report: &Report) -> String {
         if report.page_rank {
             row.push(time(mean_of(&run.page_ranks)));
         }
+        if let Some(searches) = &report.bfs {
+            let times: Vec<Duration> = run.searches.iter().map(|search| search.time).collect();
+            let edges: u64 = searches.after.iter().map(|search| search.edges).sum();
+            let all: Duration = times.iter().sum();
+            row.push(time(mean_of(&times)));
+            row.push(rate(edges, all));
+        }
+        if !report.components.is_empty() {
+            row.push(time(mean_of(&run.components)));
+        }
         row.push("ok".to_owned());
         rows.push(row);
     }
@@ -119,6 +168,10 @@ fn all_runs(report: &Report) -> String {
     ];
     row.extend(report.triangles.map(|_| "-".to_owned()));
     row.extend(report.page_rank.then(|| "-".to_owned()));
+    if report.bfs.is_some() {
+        row.extend(["-", "-"].map(String::from));
+    }
+    row.extend((!report.components.is_empty()).then(|| "-".to_owned()));
     row.push("ok".to_owned());
     rows.push(row);
     table(&rows)

@@ -155,7 +155,8 @@ fn top_table(top: &[Top]) -> String {
     table(&rows)
 }
 
-fn rate(count: u64, time: Duration) -> String {
+/// How many in a second, as a short number.
+pub fn rate(count: u64, time: Duration) -> String {
     let per_second = count as f64 / time.as_secs_f64().max(1e-9);
     for (limit, unit) in [(1e9, "G"), (1e6, "M"), (1e3, "k")] {
         if per_second >= limit {

@@ -123,11 +123,10 @@ pub fn cells(snapshot: &Snapshot, grid: Grid, number: impl Fn(RegionUse) -> u32)
             at = end;
         }
     }
-    let mut cells: Vec<Cells> = Vec::new();
-    for (at, sum) in (0..).zip(&sums) {
+    let cell = |(at, sum): (u64, &Sum)| {
         let bytes = grid.cell.min(grid.end - grid.begin - at * grid.cell);
         let most = sum.tied.iter().max_by_key(|(_, bytes)| *bytes);
-        let cell = Cells {
+        Cells {
             count: 1,
             usage: most.map_or(0, |(usage, _)| *usage),
             used: match sum.unknown {
@@ -137,7 +136,15 @@ pub fn cells(snapshot: &Snapshot, grid: Grid, number: impl Fn(RegionUse) -> u32)
             },
             blocks: sum.blocks,
             pinned: sum.pinned,
-        };
+        }
+    };
+    joined((0..).zip(&sums).map(cell))
+}
+
+/// Single cells, those side by side that look the same as one element.
+pub fn joined(single: impl Iterator<Item = Cells>) -> Vec<Cells> {
+    let mut cells: Vec<Cells> = Vec::new();
+    for cell in single {
         match cells.last_mut() {
             Some(last) if (Cells { count: 1, ..*last }) == cell => last.count += 1,
             _ => cells.push(cell),

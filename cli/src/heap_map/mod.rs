@@ -1,12 +1,15 @@
-//! `--heap-map FILE`: what each part of a heap is used for, while a job works.
+//! `--heap-map FILE`: what each part of a heap is used for, while a job works; `warpheap heap-map` draws it again.
 //!
 //! | module | what |
 //! |---|---|
 //! | `frame`, `cells` | a snapshot as it is drawn: its sums, and the pool as cells of equal size |
 //! | `colour` | the colours of uses |
 //! | `text`, `svg`, `html` | on a terminal, as a picture, as a page with all snapshots |
+//! | [`again`], `coarser` | maps that were saved, and those in fewer cells |
 
+pub mod again;
 mod cells;
+mod coarser;
 mod colour;
 mod frame;
 mod html;
@@ -33,7 +36,8 @@ enum Format {
 }
 
 impl Format {
-    fn of(path: &Path) -> Result<Self, CliError> {
+    /// What the file of an option is to hold.
+    fn of(path: &Path, option: &str) -> Result<Self, CliError> {
         let ending = path.extension().and_then(|ending| ending.to_str());
         match ending {
             _ if path == Path::new("-") => Ok(Format::Shown),
@@ -42,7 +46,7 @@ impl Format {
             Some("html") => Ok(Format::Html),
             Some("json") => Ok(Format::Json),
             _ => Err(CliError::Usage(format!(
-                "--heap-map {}: name a file that ends in .html, .svg, .txt or .json, or `-` to see the map here",
+                "{option} {}: name a file that ends in .html, .svg, .txt or .json, or `-` to see the map here",
                 path.display()
             ))),
         }
@@ -88,7 +92,7 @@ pub fn around(
     let Some(path) = file else {
         return job(&bars);
     };
-    let format = Format::of(path)?;
+    let format = Format::of(path, "--heap-map")?;
     match format {
         Format::Shown if json => {
             let both = "--heap-map - and --json would both print: name a file for the map";
@@ -106,25 +110,33 @@ pub fn around(
     if frames.is_empty() {
         return done;
     }
-    let map = match format {
-        Format::Shown => {
-            let map = text::all(&frames, std::io::stdout().is_terminal());
-            return match done {
-                Ok(text) => Ok(format!("{text}\n{map}")),
-                Err(error) => {
-                    eprint!("{map}");
-                    Err(error)
-                }
-            };
-        }
-        Format::Text => text::all(&frames, false),
-        Format::Svg => svg::all(&frames).map_err(|error| crate::plot::unwritten(path, &error))?,
-        Format::Html => html::page(&frames)?,
-        Format::Json => crate::text::json(&frames)?,
-    };
-    let written = std::fs::write(path, map).map_err(|error| crate::plot::unwritten(path, &error));
+    if format == Format::Shown {
+        let map = text::all(&frames, std::io::stdout().is_terminal());
+        return match done {
+            Ok(text) => Ok(format!("{text}\n{map}")),
+            Err(error) => {
+                eprint!("{map}");
+                Err(error)
+            }
+        };
+    }
+    let written = written(path, format, &frames);
     // What the job says comes first.
     done.and_then(|text| written.map(|()| text))
+}
+
+/// Writes a map to a file.
+///
+/// # Errors
+/// A file that cannot be written.
+fn written(path: &Path, format: Format, frames: &[Frame]) -> Result<(), CliError> {
+    let map = match format {
+        Format::Shown | Format::Text => text::all(frames, false),
+        Format::Svg => svg::all(frames).map_err(|error| crate::plot::unwritten(path, &error))?,
+        Format::Html => html::page(frames)?,
+        Format::Json => crate::text::json(&frames)?,
+    };
+    std::fs::write(path, map).map_err(|error| crate::plot::unwritten(path, &error))
 }
 
 fn frames(snapshots: Vec<(String, Snapshot)>, format: Format) -> Vec<Frame> {
@@ -150,7 +162,9 @@ mod tests {
 
     #[test]
     fn the_name_tells_what_is_written() {
-        let of = |name: &str| Format::of(Path::new(name)).map_err(|error| error.to_string());
+        let of = |name: &str| {
+            Format::of(Path::new(name), "--heap-map").map_err(|error| error.to_string())
+        };
         assert_eq!(of("-"), Ok(Format::Shown));
         assert_eq!(of("a/b.html"), Ok(Format::Html));
         assert_eq!(of("c.json"), Ok(Format::Json));

@@ -27,7 +27,7 @@ pub fn all(frames: &[Frame], coloured: bool) -> String {
     }
     if shown < frames.len() {
         text += &format!(
-            "{shown} of {} snapshots; --heap-map FILE.html shows all\n",
+            "{shown} of {} snapshots; a map in FILE.html has all\n",
             frames.len()
         );
     }

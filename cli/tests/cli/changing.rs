@@ -3,7 +3,7 @@
 use super::{TempFile, warpheap, warpheap_with, warpheap_with_input};
 use serde_json::Value;
 
-const CHANGING: [&str; 10] = [
+const CHANGING: [&str; 12] = [
     "graph",
     "--scale",
     "9",
@@ -13,6 +13,8 @@ const CHANGING: [&str; 10] = [
     "3000",
     "--triangles",
     "--page-rank",
+    "--bfs",
+    "--components",
     "--json",
 ];
 
@@ -40,6 +42,13 @@ fn every_allocator_changes_the_graph() {
         json["rebuild"]["inserts_s"].as_array().map(Vec::len),
         Some(2)
     );
+    let phases = |found: &Value| -> Vec<Value> {
+        let found = found.as_array().into_iter().flatten();
+        found.map(|one| one["after"].clone()).collect()
+    };
+    let all = ["init", "insert", "delete"];
+    assert_eq!(phases(&json["bfs"]["after"]), all);
+    assert_eq!(phases(&json["components"]), all);
     let runs = runs(&json);
     assert!(runs.len() >= 16, "{json}");
     let live = |run: &Value| {
@@ -51,6 +60,10 @@ fn every_allocator_changes_the_graph() {
         assert_eq!(run["inserts"].as_array().map(Vec::len), Some(2), "{run}");
         let ranks = run["page_ranks_s"].as_array();
         assert_eq!(ranks.map(Vec::len), Some(3), "{run}");
+        let searches = run["bfs"].as_array();
+        assert_eq!(searches.map(Vec::len), Some(3), "{run}");
+        let components = run["components_s"].as_array();
+        assert_eq!(components.map(Vec::len), Some(3), "{run}");
         let [init, grown, shrunk] = live(run);
         assert!(grown > init && shrunk < grown, "{run}");
         assert_eq!(live(run), live(&runs[0]), "{run}");
@@ -76,6 +89,7 @@ fn any_warp_width_and_schedule() {
     for variables in [
         [("WARPHEAP_WARP_WIDTH", "1"), ("WARPHEAP_SEED", "3")],
         [("WARPHEAP_WARP_WIDTH", "4"), ("WARPHEAP_SEED", "4")],
+        [("WARPHEAP_WARP_WIDTH", "8"), ("WARPHEAP_SEED", "6")],
         [("WARPHEAP_WARP_WIDTH", "64"), ("WARPHEAP_SEED", "5")],
     ] {
         let args = [
@@ -89,6 +103,8 @@ fn any_warp_width_and_schedule() {
             "--updates",
             "200",
             "--triangles",
+            "--bfs",
+            "--components",
             "--json",
             "--backend",
             "host",
@@ -106,6 +122,76 @@ fn triangles_of_a_file() {
     assert_eq!(json["triangles"], 2);
     assert_eq!(json["graph"]["edges"], 10);
     assert_eq!(json["inserted"], 0);
+}
+
+/// Rows have the vertices with an edge to theirs, so a search goes against the edges; components know no direction.
+#[test]
+fn searches_and_components_of_a_file() {
+    // 9 stands alone but for a loop, 5 and 8 are a component.
+    let edges = b"1 0\n2 0\n3 1\n3 2\n4 3\n0 6\n7 6\n5 8\n9 9\n";
+    let run = |bfs| {
+        let args = ["graph", "-", bfs, "--components", "--json"];
+        warpheap_with_input(&[&args[..], &["--backend", "host"]].concat(), edges).json()
+    };
+    let json = run("--bfs=0");
+    let found = |json: &Value, field: &str| json["bfs"]["after"][0][field].clone();
+    assert_eq!(json["bfs"]["source"], 0);
+    assert_eq!(found(&json, "reached"), 5);
+    assert_eq!(found(&json, "depth"), 3);
+    assert_eq!(found(&json, "edges"), 5);
+    assert_eq!(json["components"][0]["count"], 3);
+    assert_eq!(json["components"][0]["largest"], 7);
+    // 0 and 6 have two neighbours each.
+    assert_eq!(run("--bfs")["bfs"]["source"], 0);
+    assert_eq!(found(&run("--bfs=7"), "reached"), 1);
+    let one_based = TempFile::new("one.txt", "2 1\n3 2\n");
+    let args = [
+        "graph",
+        one_based.path(),
+        "--one-based",
+        "--json",
+        "--bfs=1",
+    ];
+    let json = warpheap(&[&args[..], &["--backend", "host"]].concat()).json();
+    assert_eq!(json["bfs"]["source"], 1);
+    assert_eq!(found(&json, "reached"), 3);
+}
+
+/// Parents are a chain at first: nothing is flat because lanes came in a lucky order.
+#[test]
+fn a_long_path_at_any_width() {
+    let edges: String = (0..199).map(|v| format!("{v} {}\n", v + 1)).collect();
+    for (width, seed) in [("1", "5"), ("4", "6"), ("8", "7"), ("32", "8"), ("64", "9")] {
+        let args = ["graph", "-", "--bfs=199", "--components", "--json"];
+        let variables = [("WARPHEAP_WARP_WIDTH", width), ("WARPHEAP_SEED", seed)];
+        let args = [&args[..], &["--backend", "host"]].concat();
+        let json = warpheap_with(&args, edges.as_bytes(), &variables).json();
+        assert_eq!(json["bfs"]["after"][0]["depth"], 199, "{json}");
+        assert_eq!(json["components"][0]["largest"], 200, "{json}");
+    }
+}
+
+/// A hub: one long row.
+#[test]
+fn people_read_what_was_found() {
+    let args = [
+        "graph",
+        "--backend",
+        "host",
+        "--kind",
+        "hub",
+        "--scale",
+        "11",
+    ];
+    let outcome = warpheap(&[&args[..], &["--bfs", "--components"]].concat());
+    assert_eq!(outcome.code, Some(0), "{}", outcome.err);
+    for line in [
+        "search    from vertex 0\n",
+        "after init: 2,048 vertices reached, depth 1, ",
+        "components after init: 1, the largest of 2,048 vertices\n",
+    ] {
+        assert!(outcome.out.contains(line), "no {line} in {}", outcome.out);
+    }
 }
 
 #[test]
@@ -131,6 +217,8 @@ fn mistakes_are_named() {
     let file = TempFile::new("edges.txt", "0 1\n");
     let with_kind = ["graph", file.path(), "--kind", "grid", "--rounds", "1"];
     warpheap(&with_kind).failed(2, &["--kind", file.path()]);
+    let nowhere = ["graph", "--scale", "9", "--bfs=512", "--backend", "host"];
+    warpheap(&nowhere).failed(2, &["--bfs 512", "give 0 to 511"]);
     let unused = warpheap(&["graph", "--focus", "3"]);
     assert_eq!(unused.code, Some(2));
     assert!(unused.err.contains("--rounds"), "{}", unused.err);
@@ -157,7 +245,7 @@ fn vulkan_counts_what_the_host_counts() {
     }
     let (vulkan, host) = (vulkan.json(), run("host").json());
     assert_eq!(vulkan["device"]["backend"], "vulkan");
-    for field in ["triangles", "inserted", "deleted"] {
+    for field in ["triangles", "inserted", "deleted", "bfs", "components"] {
         assert_eq!(vulkan[field], host[field], "{field}");
     }
     for (vulkan, host) in runs(&vulkan).iter().zip(&runs(&host)) {

@@ -1,6 +1,6 @@
 //! `--heap-map`.
 
-use super::{Outcome, TempFile, warpheap};
+use super::{Outcome, TempFile, warpheap, warpheap_with};
 use serde_json::Value;
 
 /// Runs a job that writes its map to a file of this name, and gives what is in the file.
@@ -166,6 +166,58 @@ fn a_heap_that_is_full_has_its_map() {
     for part in ["insertion failed", "Largest free run"] {
         assert!(map.contains(part), "no {part} in {map}");
     }
+}
+
+/// A schedule with a seed is the same each time, so maps of two runs are.
+#[test]
+fn a_saved_map_is_drawn_again_as_the_job_draws_it() {
+    let folder = TempFile::new("anchor", "");
+    let beside = |name: &str| folder.path().replace("anchor", name);
+    let job = |name: &str| {
+        let file = beside(name);
+        let args = ["graph", "--scale", "7", "--rounds", "5", "--updates", "300"];
+        let map = ["--pool", "8M", "--backend", "host", "--heap-map", &file];
+        let outcome = warpheap_with(&[&args[..], &map].concat(), b"", &[("WARPHEAP_SEED", "5")]);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.err);
+        std::fs::read_to_string(file).expect("the job wrote it")
+    };
+    job("saved.json");
+    let saved = beside("saved.json");
+    for name in ["map.txt", "map.svg", "map.html"] {
+        let again = beside(&name.replace("map", "again"));
+        let outcome = warpheap(&["heap-map", &saved, "-o", &again]);
+        assert_eq!(
+            (outcome.code, outcome.out.as_str()),
+            (Some(0), ""),
+            "{}",
+            outcome.err
+        );
+        let again = std::fs::read_to_string(again).expect("it is drawn");
+        assert!(again == job(name), "{name} differs:\n{again}");
+    }
+    let shown = warpheap(&["heap-map", &saved]);
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    assert_eq!(shown.out, job("map.txt"));
+    assert!(shown.out.contains("6 of 12 snapshots"), "{}", shown.out);
+}
+
+#[test]
+fn what_is_no_saved_map_is_named() {
+    let report = TempFile::new("report.json", "{\"schema\": 1}");
+    let fails = |args: &[&str], parts: &[&str]| {
+        warpheap(&[&["heap-map"], args].concat()).failed(2, parts);
+    };
+    let why = [
+        "report.json is no saved heap map",
+        "expected a sequence",
+        "--heap-map FILE.json",
+    ];
+    fails(&[report.path()], &why);
+    fails(&["/nowhere/map.json"], &["cannot read /nowhere/map.json"]);
+    let png = [report.path(), "-o", "map.png"];
+    fails(&png, &["--output map.png", ".html, .svg, .txt or .json"]);
+    let nowhere = [report.path(), "-o", "/nowhere/at/all/map.svg"];
+    fails(&nowhere, &["/nowhere/at/all/map.svg", "no folder"]);
 }
 
 #[test]

@@ -30,6 +30,8 @@ fn a_graph_that_changes() {
         "--updates",
         "100",
         "--triangles",
+        "--bfs",
+        "--components",
     ]);
 }
 

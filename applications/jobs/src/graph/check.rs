@@ -2,8 +2,10 @@
 
 use super::growth::Demand;
 use super::reference::InNeighbours;
+use std::fmt::{self, Display, Formatter};
 use thiserror::Error;
 use warpheap::PoolStats;
+use warpheap_applications::rows::reach::UNREACHED;
 
 /// Largest relative difference allowed between a rank computed on the device in single precision and
 /// the reference in double precision.
@@ -68,6 +70,30 @@ pub enum Mismatch {
         /// As the device does.
         got: u64,
     },
+    /// A vertex has the wrong level.
+    #[error(
+        "the search on the device is wrong: vertex {vertex} has level {got} instead of {expected}"
+    )]
+    Level {
+        /// The vertex.
+        vertex: u64,
+        /// As the CPU finds it.
+        expected: Level,
+        /// As the device does.
+        got: Level,
+    },
+    /// A vertex is in another component.
+    #[error(
+        "the components on the device are wrong: the smallest vertex of that of vertex {vertex} is {got} instead of {expected}"
+    )]
+    Component {
+        /// The vertex.
+        vertex: u64,
+        /// As the CPU finds it.
+        expected: u64,
+        /// As the device does.
+        got: u64,
+    },
     /// A rank is off by more than [`RANK_TOLERANCE`].
     #[error(
         "the ranks of the device are wrong: vertex {vertex} has {got:e} instead of {expected:e} \
@@ -85,7 +111,24 @@ pub enum Mismatch {
     },
 }
 
-fn count(expected: usize, got: usize) -> Result<(), Mismatch> {
+/// The level of a vertex, as it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Level(u32);
+
+impl Display for Level {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            UNREACHED => f.write_str("none"),
+            level => level.fmt(f),
+        }
+    }
+}
+
+/// Compares numbers of values.
+///
+/// # Errors
+/// [`Mismatch::Count`] if they differ.
+pub fn count(expected: usize, got: usize) -> Result<(), Mismatch> {
     if expected == got {
         Ok(())
     } else {
@@ -159,6 +202,47 @@ pub fn neighbours(graph: &InNeighbours, collected: &mut [u32], base: u32) -> Res
         }
     }
     Ok(())
+}
+
+/// Compares the levels that a search gave the vertices.
+///
+/// # Errors
+/// [`Mismatch`] for the first vertex that differs.
+pub fn levels(reference: &[u32], levels: &[u32], base: u32) -> Result<(), Mismatch> {
+    differing(reference, levels, |vertex, expected, got| Mismatch::Level {
+        vertex: vertex + u64::from(base),
+        expected: Level(expected),
+        got: Level(got),
+    })
+}
+
+/// Compares the smallest vertices of the vertices' components.
+///
+/// # Errors
+/// [`Mismatch`] for the first vertex that differs.
+pub fn components(reference: &[u32], smallest: &[u32], base: u32) -> Result<(), Mismatch> {
+    let shown = |id: u64| id + u64::from(base);
+    differing(reference, smallest, |vertex, expected, got| {
+        Mismatch::Component {
+            vertex: shown(vertex),
+            expected: shown(u64::from(expected)),
+            got: shown(u64::from(got)),
+        }
+    })
+}
+
+/// Compares a word of each vertex; `mismatch` makes an error of the first that differs.
+fn differing(
+    reference: &[u32],
+    words: &[u32],
+    mismatch: impl Fn(u64, u32, u32) -> Mismatch,
+) -> Result<(), Mismatch> {
+    count(reference.len(), words.len())?;
+    let mut pairs = (0..).zip(reference.iter().zip(words));
+    match pairs.find(|(_, (expected, got))| expected != got) {
+        None => Ok(()),
+        Some((vertex, (expected, got))) => Err(mismatch(vertex, *expected, *got)),
+    }
 }
 
 /// Compares ranks and returns the largest relative difference.
@@ -266,6 +350,24 @@ mod tests {
             matches!(large, Err(Mismatch::Rank { vertex: 1, .. })),
             "{large:?}"
         );
+    }
+
+    #[test]
+    fn levels_and_components_are_compared() {
+        let reference = [1, UNREACHED, 0];
+        assert_eq!(levels(&reference, &reference, 0), Ok(()));
+        let wrong = levels(&reference, &[1, 7, 0], 1).map_err(|wrong| wrong.to_string());
+        let why = "the search on the device is wrong: vertex 2 has level 7 instead of none";
+        assert_eq!(wrong, Err(why.to_owned()));
+        assert!(levels(&reference, &[1], 0).is_err());
+
+        assert_eq!(components(&[0, 0, 0], &[0, 0, 0], 0), Ok(()));
+        let wrong = Mismatch::Component {
+            vertex: 3,
+            expected: 1,
+            got: 3,
+        };
+        assert_eq!(components(&[0, 0, 0], &[0, 0, 2], 1), Err(wrong));
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //! each phase, and what the rows ask of a heap meanwhile.
 
 use super::batch::Batch;
+use super::connected::Connected;
 use super::cpu::Rows;
 use super::options::Changes;
+use super::search::{Search, most_neighbours};
 use crate::graph::edges::EdgeList;
 use crate::graph::generate::mix;
 use crate::graph::growth::Demand;
@@ -19,6 +21,17 @@ pub enum Phase {
     Insert,
     /// Deletions.
     Delete,
+}
+
+impl Phase {
+    /// How reports call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Init => "init",
+            Phase::Insert => "insert",
+            Phase::Delete => "delete",
+        }
+    }
 }
 
 /// A batch that is inserted or deleted.
@@ -56,6 +69,10 @@ pub struct Expected {
     pub triangles: Option<u64>,
     /// The ranks after each phase, if they are asked for.
     pub ranked: Vec<Ranked>,
+    /// What a search finds after each phase, if one is asked for.
+    pub searches: Vec<Search>,
+    /// The connected components after each phase, if they are asked for.
+    pub connected: Vec<Connected>,
 }
 
 /// The vertices of a graph, ranked.
@@ -128,6 +145,8 @@ impl Expected {
             demand: rows.demand(),
             triangles,
             ranked: Vec::new(),
+            searches: Vec::new(),
+            connected: Vec::new(),
         }
     }
 
@@ -138,6 +157,33 @@ impl Expected {
             self.ranked.push(Ranked::new(state, iterations));
             bar.advance(1);
         }
+    }
+
+    /// Searches after each phase from `source`, a vertex of the graph; from the one with the most neighbours before all changes
+    /// if none is given.
+    pub fn search(&mut self, source: Option<u32>, progress: &dyn Progress) {
+        let bar = progress.bar("the CPU's searches".to_owned(), self.states.len() as u64);
+        let most = self.states.first().map_or(0, most_neighbours);
+        for state in &self.states {
+            self.searches
+                .push(Search::new(state, source.unwrap_or(most)));
+            bar.advance(1);
+        }
+    }
+
+    /// Finds the connected components after each phase.
+    pub fn connect(&mut self, progress: &dyn Progress) {
+        let bar = progress.bar("the CPU's components".to_owned(), self.states.len() as u64);
+        for state in &self.states {
+            self.connected.push(Connected::new(state));
+            bar.advance(1);
+        }
+    }
+
+    /// The phases, in the order of [`states`](Self::states).
+    pub fn phases(&self) -> impl Iterator<Item = Phase> {
+        let done = self.steps.iter().filter(|step| step.state.is_some());
+        done.map(|step| step.phase)
     }
 
     /// Edges that come or go in a phase.

@@ -6,7 +6,9 @@ use super::room::{Loaded, Room};
 use crate::pool::Failed;
 use std::time::Duration;
 use warpheap::{BackendKind, DeviceError, DeviceVec, LaunchConfig, Pool, Prepared};
+use warpheap_applications::rows::components::{RowsHookEntry, RowsParentsEntry};
 use warpheap_applications::rows::rank::RowsGatherEntry;
+use warpheap_applications::rows::reach::RowsReachEntry;
 use warpheap_applications::rows::triangles::RowsTrianglesEntry;
 use warpheap_applications::rows::{
     Row, RowsFindEntry, RowsFreeEntry, RowsLayEntry, RowsLiftEntry, RowsPutEntry, RowsRoomEntry,
@@ -18,9 +20,12 @@ pub trait Kernels:
     RowsFindEntry
     + RowsFreeEntry
     + RowsGatherEntry
+    + RowsHookEntry
     + RowsLayEntry
     + RowsLiftEntry
+    + RowsParentsEntry
     + RowsPutEntry
+    + RowsReachEntry
     + RowsRoomEntry
     + RowsSettleEntry
     + RowsTrianglesEntry
@@ -31,9 +36,12 @@ impl<A> Kernels for A where
     A: RowsFindEntry
         + RowsFreeEntry
         + RowsGatherEntry
+        + RowsHookEntry
         + RowsLayEntry
         + RowsLiftEntry
+        + RowsParentsEntry
         + RowsPutEntry
+        + RowsReachEntry
         + RowsRoomEntry
         + RowsSettleEntry
         + RowsTrianglesEntry

@@ -30,8 +30,21 @@ pub struct Changes {
     pub page_rank: bool,
     /// Iterations of PageRank.
     pub iterations: u32,
+    /// Where a breadth-first search begins after each phase; there is none if no start is given.
+    pub bfs: Option<Start>,
+    /// Whether connected components are found after each phase.
+    pub components: bool,
     /// Other seeds make other edges come.
     pub seed: u64,
+}
+
+/// Where a search begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// At the vertex with the most neighbours in the initial graph, the smallest of several: most others are likely to be reached.
+    MostNeighbours,
+    /// At this vertex, as the graph numbers them.
+    Vertex(u32),
 }
 
 impl Changes {
@@ -51,6 +64,8 @@ impl Default for Changes {
             triangles: false,
             page_rank: false,
             iterations: graph::Options::ITERATIONS,
+            bfs: None,
+            components: false,
             seed: Wanted::SEED,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::expected::Expected;
-use super::options::{Changes, Options};
+use super::options::{Changes, Options, Start};
 use crate::error::{JobError, within};
 use crate::graph::input;
 use crate::graph::report::GraphReport;
@@ -43,10 +43,20 @@ impl Ready {
             list.edges.extend(opposite);
         }
         list.make_simple();
+        let start = changes
+            .bfs
+            .map(|start| begin(start, list.base, list.vertices));
+        let start = start.transpose()?;
         let graph = input::described(&list, source, load);
         let mut expected = Expected::new(&list, changes, progress);
         if changes.page_rank {
             expected.rank(changes.iterations, progress);
+        }
+        if let Some(start) = start {
+            expected.search(start, progress);
+        }
+        if changes.components {
+            expected.connect(progress);
         }
         Ok(Ready {
             device: device.clone(),
@@ -71,4 +81,14 @@ impl Ready {
             progress,
         }
     }
+}
+
+/// The vertex that a search begins at, if it is named, counted from 0.
+fn begin(start: Start, base: u32, vertices: u32) -> Result<Option<u32>, JobError> {
+    let Start::Vertex(vertex) = start else {
+        return Ok(None);
+    };
+    let (first, behind) = (u64::from(base), u64::from(base) + u64::from(vertices));
+    within("--bfs", u64::from(vertex), first..=behind.saturating_sub(1))?;
+    Ok(Some(vertex - base))
 }

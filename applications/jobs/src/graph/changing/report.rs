@@ -36,12 +36,49 @@ pub struct Report {
     /// Whether vertices were ranked.
     #[serde(skip)]
     pub page_rank: bool,
+    /// What searches found, if they were asked for.
+    pub bfs: Option<Searches>,
+    /// The connected components after each phase, if they were asked for.
+    pub components: Vec<Components>,
     /// The same with compressed sparse rows.
     pub rebuild: Rebuild,
     /// One per allocator, in the order asked for.
     pub runs: Vec<Run>,
     /// Allocators of `all` that cannot do this.
     pub left_out: Vec<LeftOut>,
+}
+
+/// What breadth-first searches found.
+#[derive(Debug, Serialize)]
+pub struct Searches {
+    /// Where they begin, as the graph numbers its vertices.
+    pub source: u64,
+    /// The search after each phase.
+    pub after: Vec<Searched>,
+}
+
+/// What a search found.
+#[derive(Debug, Serialize)]
+pub struct Searched {
+    /// The phase that was done: `init`, `insert` or `delete`.
+    pub after: &'static str,
+    /// Vertices that it reached, the source among them.
+    pub reached: u32,
+    /// Steps to the furthest of them.
+    pub depth: u32,
+    /// Edges that it looked at: all neighbours of these vertices.
+    pub edges: u64,
+}
+
+/// Connected components.
+#[derive(Debug, Serialize)]
+pub struct Components {
+    /// The phase that was done: `init`, `insert` or `delete`.
+    pub after: &'static str,
+    /// How many there are; a vertex without edges is one.
+    pub count: u32,
+    /// Vertices of the largest.
+    pub largest: u32,
 }
 
 /// What rebuilding compressed sparse rows takes, on the device.
@@ -79,6 +116,12 @@ pub struct Run {
     /// Ranking the vertices after each phase.
     #[serde(rename = "page_ranks_s", serialize_with = "all_seconds")]
     pub page_ranks: Vec<Duration>,
+    /// The breadth-first search after each phase.
+    #[serde(rename = "bfs")]
+    pub searches: Vec<SearchTime>,
+    /// Finding the connected components after each phase.
+    #[serde(rename = "components_s", serialize_with = "all_seconds")]
+    pub components: Vec<Duration>,
     /// Freeing all rows.
     #[serde(rename = "free_s", serialize_with = "seconds")]
     pub free: Duration,
@@ -88,6 +131,26 @@ pub struct Run {
     pub mallocs: u64,
     /// Blocks that they gave back.
     pub frees: u64,
+}
+
+/// How long a search took.
+#[derive(Debug, Serialize)]
+pub struct SearchTime {
+    /// On the device.
+    #[serde(rename = "device_s", serialize_with = "seconds")]
+    pub time: Duration,
+    /// Edges that it looked at, in a second.
+    pub edges_per_s: f64,
+}
+
+impl SearchTime {
+    /// Of a search that looked at so many edges.
+    pub fn new(edges: u64, time: Duration) -> Self {
+        SearchTime {
+            time,
+            edges_per_s: edges as f64 / time.as_secs_f64().max(1e-9),
+        }
+    }
 }
 
 /// What the rows take in a heap.
@@ -112,6 +175,8 @@ impl Run {
             deletes: Vec::new(),
             triangles: None,
             page_ranks: Vec::new(),
+            searches: Vec::new(),
+            components: Vec::new(),
             free: Duration::ZERO,
             footprint: Vec::new(),
             mallocs: 0,

@@ -42,8 +42,11 @@ pub struct Loaded {
     pub lifted: DeviceVec<u32>,
 }
 
-/// The first `len` elements of a buffer.
-fn front<T: HeapData>(buffer: &RawBuffer, len: usize) -> Result<DeviceVec<T>, DeviceError> {
+/// The first `len` elements of a buffer that the caller has for itself.
+///
+/// # Errors
+/// As [`DeviceVec::from_raw_parts`].
+pub fn front<T: HeapData>(buffer: &RawBuffer, len: usize) -> Result<DeviceVec<T>, DeviceError> {
     // SAFETY: the caller has the buffer for itself, and any words are elements.
     unsafe { DeviceVec::from_raw_parts(buffer.clone(), 0, len as u32) }
 }

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::expected::Phase;
 use super::merge::{Kernels, Rows};
-use super::report::{Footprint, Run};
+use super::report::{Footprint, Run, SearchTime};
 use super::room::Room;
 use crate::error::JobError;
 use crate::graph::check::{self, Mismatch};
@@ -34,7 +34,7 @@ fn attempt<A: Kernels>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>
     );
     for (number, step) in expected.steps.iter().enumerate() {
         let merged = rows.merge(&expected.batches[step.batch], step.adding());
-        let label = format!("step {}: {}", number + 1, after(step.phase));
+        let label = format!("step {}: {}", number + 1, step.phase.name());
         let merged = kept(context.progress, &pool, "merging failed", merged)?;
         context.progress.snapshots().take(&pool, label)?;
         if merged.changed != step.changed {
@@ -71,6 +71,20 @@ fn attempt<A: Kernels>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>
                     .map_err(|mismatch| wrong::<A>(context, mismatch))?;
                 run.page_ranks.push(time);
             }
+            if let Some(search) = expected.searches.get(number) {
+                let reached = rows.reach(search.source)?;
+                check::levels(&search.levels, &reached.levels, context.base)
+                    .and_then(|()| check::count(search.reached as usize, reached.count as usize))
+                    .map_err(|mismatch| wrong::<A>(context, mismatch))?;
+                run.searches
+                    .push(SearchTime::new(search.edges, reached.time));
+            }
+            if let Some(connected) = expected.connected.get(number) {
+                let (smallest, time) = rows.components()?;
+                check::components(&connected.smallest, &smallest, context.base)
+                    .map_err(|mismatch| wrong::<A>(context, mismatch))?;
+                run.components.push(time);
+            }
         }
         bar.advance(1);
     }
@@ -102,18 +116,10 @@ fn wrong<A: Kernels>(context: &Context<'_>, mismatch: Mismatch) -> JobError {
     }
 }
 
-fn after(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Init => "init",
-        Phase::Insert => "insert",
-        Phase::Delete => "delete",
-    }
-}
-
 fn footprint<A: Kernels>(pool: &Pool<A>, phase: Phase) -> Result<Footprint, Failed> {
     let stats = pool.stats()?;
     Ok(Footprint {
-        after: after(phase),
+        after: phase.name(),
         bytes_live: stats.live_bytes(),
         bytes_used: stats.usage.committed_bytes,
     })
