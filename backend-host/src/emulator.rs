@@ -198,7 +198,6 @@ impl Emulator {
                 (job, start.elapsed())
             }
         };
-        tracing::debug!(kernel = job.kernel, ?device_time, "launch ended");
         match job.error() {
             Some(error) => Err(error),
             None => Ok(LaunchReport {

@@ -3,7 +3,7 @@
 use super::order::{Demand, Order, Permit};
 use super::{
     Backend, DeviceError, DeviceInfo, HeapCalls, HostAlloc, KernelImage, LaunchReport, Module,
-    Pool, Prepared, RawBuffer, Stream,
+    Pool, Prepared, RawBuffer, Stream, told,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -195,6 +195,8 @@ impl Device {
         for launch in &ready {
             launch.check_memory(self)?;
         }
-        self.shared.backend.submit(&ready)
+        let reports = self.shared.backend.submit(&ready)?;
+        told::ended(&ready, &reports);
+        Ok(reports)
     }
 }

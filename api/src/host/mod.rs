@@ -14,6 +14,7 @@
 //! | `snapshot` | of which parts it is made at one moment |
 //! | `module` | the kernels of a device crate, embedded and on a device |
 //! | `launch`, `arg`, `check` | the shape of a launch, its arguments, and what is wrong with them |
+//! | `told` | what `tracing` is told of launches |
 //! | `stream`, `event`, `reading`, `scope` | work that the host does not wait for |
 //! | `queue` | what the three share: a queue of the backend, and what its work needs |
 //! | `streams` | what a backend implements for it |
@@ -52,6 +53,7 @@ mod snapshot;
 mod stats;
 mod stream;
 mod streams;
+mod told;
 mod vec;
 
 pub use arg::{Arg, Args, HeapArg, IntoArg, SliceArg};

@@ -4,7 +4,7 @@ use super::bytes::{Zeros, bytes_of, whole_words};
 use super::order::{Access, Demand, Demands};
 use super::queue::{Kept, Queue, check, streams};
 use super::vec::assert_plain;
-use super::{Device, DeviceError, DeviceVec, Event, Launch, Prepared, Reading, Work};
+use super::{Device, DeviceError, DeviceVec, Event, Launch, Prepared, Reading, Work, told};
 use crate::Element;
 use std::format;
 use std::string::ToString;
@@ -92,7 +92,9 @@ impl Stream {
             }
         };
         // SAFETY: the launches keep their memory, and are kept until they have ended.
-        unsafe { self.queue.queue(demands, check, Work::Launches(ready)) }
+        let number = unsafe { self.queue.queue(demands, check, Work::Launches(ready)) }?;
+        told::queued(ready);
+        Ok(number)
     }
 
     /// Queues a copy of `data` over all elements of a vector. The data are the caller's again at once.

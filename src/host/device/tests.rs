@@ -71,6 +71,9 @@ fn a_device_that_loses_stores_is_refused() {
 }
 
 #[cfg(feature = "host")]
+mod told;
+
+#[cfg(feature = "host")]
 mod on_the_host {
     use super::*;
     use warpheap_rt::api::host::{DeviceVec, Pool};
