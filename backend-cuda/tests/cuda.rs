@@ -3,7 +3,7 @@
 mod common;
 
 use common::{IMAGE, check_that_it_works, launch};
-use warpheap_api::host::{Device, DeviceError, DeviceVec, IntoArg, KernelImage, RawBuffer};
+use warpheap_api::host::{Device, DeviceError, DeviceVec, KernelImage, RawBuffer};
 use warpheap_cuda::CudaConfig;
 
 fn open() -> Option<Device> {
