@@ -8,7 +8,7 @@
 //! | [`sync`] | what lanes do together, from `arch`'s operations: prefix sums, reductions, scattering |
 //! | [`bits`] | words as sets of bits |
 //! | [`alloc`] | the allocators |
-//! | [`adaptor`] | allocators around allocators: counting, failing |
+//! | [`adaptor`] | allocators around allocators: counting, failing, finding mistakes |
 //! | [`text`] | numbers and literals as bytes in words |
 //! | [`container`] | data structures that grow in a heap |
 //!
@@ -57,7 +57,7 @@ pub use warpheap_macros::{HeapData, KernelError, kernel};
 
 pub mod device {
     //! What a kernel author imports: `use warpheap::device::*`.
-    pub use crate::adaptor::{Counted, Failing};
+    pub use crate::adaptor::{Checked, Counted, Failing};
     pub use crate::alloc::*;
     pub use crate::arch::AtomicWord;
     pub use crate::container::{

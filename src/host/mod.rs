@@ -11,9 +11,10 @@ mod device;
 pub use device::Device;
 pub use warpheap_kernels::maps::{DeviceHashMap, DeviceHashSet, DeviceMultiMap, MapAlloc};
 pub use warpheap_rt::api::host::{
-    Ages, BackendKind, BlockSize, Cause, Changes, ClassUsage, DeviceBox, DeviceError, DeviceInfo,
-    DeviceVec, Event, Growth, HostAlloc, KernelFailure, KernelImage, KernelPanic, LaunchConfig,
-    LaunchReport, Module, Pinned, PlanError, PoolStats, Prepared, RawBuffer, Reading, Region,
+    Ages, BackendKind, BlockLayout, BlockSize, Cause, Changes, ClassUsage, DeviceBox, DeviceError,
+    DeviceInfo, DeviceVec, Event, FoundBy, Growth, HeapMistakes, HostAlloc, KernelFailure,
+    KernelImage, KernelPanic, LanePlace, LaunchConfig, LaunchReport, Mistake, MistakeKind,
+    Mistakes, Module, Pinned, PlanError, PoolStats, Prepared, RawBuffer, Reading, Region,
     RegionUse, Scope, ScopedStream, SharedArg, Snapshot, SnapshotSeries, Stream, Usage, UseChange,
     UseTotals,
 };
@@ -23,7 +24,9 @@ pub use warpheap_rt::host::container::{
     free_strings, free_vectors, read_strings, read_vectors, vector_lengths,
 };
 
-pub use warpheap_rt::host::{DeviceLog, LogLine, LogLines};
+pub use warpheap_rt::host::{
+    CheckedConfig, DeviceLog, HeapInspection, LiveBlock, LogLine, LogLines,
+};
 
 use warpheap_rt::alloc::WarpHeap;
 use warpheap_rt::api::host;

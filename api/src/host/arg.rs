@@ -4,7 +4,7 @@ use super::contents::Contents;
 use super::extent::Extent;
 use super::generation::{Generation, HeapBlock, Home};
 use super::shared::ContainerWords;
-use super::{BufferId, RawBuffer};
+use super::{BufferId, RawBuffer, TakeMistakes};
 use crate::{HeapData, HeapParams, abi};
 use std::sync::Arc;
 use std::vec::Vec;
@@ -39,6 +39,7 @@ pub struct HeapArg {
     /// Name of the allocator.
     pub(super) allocator: &'static str,
     pub(super) generation: Generation,
+    pub(super) mistakes: Option<TakeMistakes>,
 }
 
 /// One argument of a launch.
@@ -135,6 +136,7 @@ impl HeapArg {
             extent: Extent::new(words, words, params),
             allocator: "an unnamed allocator",
             generation: Generation::default(),
+            mistakes: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! An opened device.
 
 use super::order::{Demand, Order, Permit};
+use super::watch::Watched;
 use super::{
     Backend, DeviceError, DeviceInfo, HeapCalls, HostAlloc, KernelImage, LaunchReport, Module,
     Pool, Prepared, RawBuffer, Stream, told,
@@ -186,7 +187,8 @@ impl Device {
     ///
     /// # Errors
     /// As [`Module::id`] and [`Backend::submit`]; [`DeviceError::BadLaunch`] if a launch is given the same memory twice, of which
-    /// it changes one; [`DeviceError::Stale`] for vectors in a heap that was reset since.
+    /// it changes one; [`DeviceError::Stale`] for vectors in a heap that was reset since; [`DeviceError::Mistakes`] if a heap found
+    /// some, when all launches have run.
     pub fn run_all(&self, launches: &[Prepared]) -> Result<Vec<LaunchReport>, DeviceError> {
         let ready: Result<Vec<_>, _> = launches.iter().map(|one| one.ready_for(self)).collect();
         let ready = ready?;
@@ -197,6 +199,11 @@ impl Device {
         }
         let reports = self.shared.backend.submit(&ready)?;
         told::ended(&ready, &reports);
+        let failure = || {
+            let mut all = reports.iter().zip(&ready);
+            all.find_map(|(report, launch)| report.failure(launch.entry))
+        };
+        Watched::of(&ready).ask(self, failure)?;
         Ok(reports)
     }
 }

@@ -1,6 +1,6 @@
 //! What can go wrong on the host side. Each message says what, where and what to do.
 
-use super::{BackendKind, KernelFailure, KernelPanic};
+use super::{BackendKind, HeapMistakes, KernelFailure, KernelPanic};
 use crate::AllocError;
 use std::string::String;
 use thiserror::Error;
@@ -184,6 +184,9 @@ pub enum DeviceError {
     /// another's is the loss of the device.
     #[error(transparent)]
     Panic(#[from] std::boxed::Box<KernelPanic>),
+    /// Kernels used a heap wrongly, which its allocator found out: [`Mistake`](super::Mistake)s of the adaptor `Checked`.
+    #[error(transparent)]
+    Mistakes(#[from] std::boxed::Box<HeapMistakes>),
     /// The emulator stopped the launch: a divergent collective, a deadlock, an access outside the
     /// heap, or overlapping blocks.
     #[error("emulator: {0}")]

@@ -290,7 +290,7 @@ impl Prepared {
     /// Runs the launch and waits for its end.
     ///
     /// # Errors
-    /// [`DeviceError::Kernel`] if lanes returned errors; otherwise, panics among them, as
+    /// [`DeviceError::Kernel`] if lanes returned errors; otherwise, panics and mistakes among them, as
     /// [`Device::run_all`](super::Device::run_all).
     pub fn run(self) -> Result<LaunchReport, DeviceError> {
         self.run_once()

@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | `backend` | what a backend implements, and what it is told to launch |
-//! | `error`, `failure`, `panic` | what can go wrong |
+//! | `error`, `failure`, `panic`, `mistake` | what can go wrong |
 //! | `device` | an opened device, the handle that everything else is made from |
 //! | `buffer` | raw device memory with an owner |
 //! | `bytes`, `parts` | elements as bytes, and bytes of memory that are no whole words |
@@ -19,6 +19,7 @@
 //! | `queue` | what the three share: a queue of the backend, and what its work needs |
 //! | `streams` | what a backend implements for it |
 //! | `order` | who uses which memory at the moment |
+//! | `watch` | heaps that are asked for mistakes when launches have ended |
 //! | `shared` | containers that lanes share, as arguments |
 //! | `contents` | of which heap the containers in a launch's arguments are |
 //! | `generation` | heaps that were made fresh, and what was in them before |
@@ -38,6 +39,7 @@ mod failure;
 mod generation;
 mod growth;
 mod launch;
+mod mistake;
 mod module;
 mod order;
 mod panic;
@@ -55,6 +57,7 @@ mod stream;
 mod streams;
 mod told;
 mod vec;
+mod watch;
 
 pub use arg::{Arg, Args, HeapArg, IntoArg, SliceArg};
 pub use backend::{
@@ -68,6 +71,10 @@ pub use event::Event;
 pub use failure::{Cause, KernelFailure};
 pub use growth::Growth;
 pub use launch::{Launch, LaunchConfig, LaunchReport, Prepared};
+pub use mistake::{
+    BlockLayout, FoundBy, HeapAccess, HeapMistakes, LanePlace, Mistake, MistakeKind, Mistakes,
+    TakeMistakes,
+};
 pub use module::{KernelImages, Module, Modules, PackedImage, unpack};
 pub use panic::KernelPanic;
 pub use plan::{Fill, HeapPlan, HeapReader, HostAlloc, Refill};

@@ -1,6 +1,6 @@
 //! How a heap is laid out: what an allocator tells the host.
 
-use super::{BackendKind, DeviceError, HeapMap, PlanError, Usage};
+use super::{BackendKind, DeviceError, HeapMap, PlanError, TakeMistakes, Usage};
 use crate::{DevicePtr, HeapHandle, HeapParams, LAYOUT_VERSION, header};
 use std::vec::Vec;
 
@@ -132,6 +132,9 @@ pub trait HostAlloc: HeapHandle {
 
     /// The only backend that has this allocator; `None` for all that work everywhere.
     const ONLY_ON: Option<BackendKind> = None;
+
+    /// Takes what the allocator found wrong in how kernels use the heap, if it looks for that: asked when a launch has ended.
+    const MISTAKES: Option<TakeMistakes> = None;
 
     /// Settings of a heap for blocks of about `bytes` bytes and no more: the defaults, unless a heap has blocks of one
     /// size, which then is the least that is possible and enough.

@@ -85,6 +85,7 @@ impl<A: HostAlloc> Pool<A> {
                 allocator: A::NAME,
                 kind: A::KIND,
                 generation: Generation::default(),
+                mistakes: A::MISTAKES,
             },
             plan,
             snapshots: AtomicU64::new(0),

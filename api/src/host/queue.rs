@@ -3,6 +3,7 @@
 use super::contents::{Contents, Known};
 use super::generation::HeapBlock;
 use super::order::{Demand, Demands};
+use super::watch::Watched;
 use super::{Arg, Device, DeviceError, Mark, Prepared, StreamId, Streams, Work};
 use std::collections::VecDeque;
 use std::format;
@@ -33,6 +34,8 @@ struct Held {
     kept: VecDeque<(u64, Kept)>,
     /// What the next piece of work comes after, besides.
     after: Vec<Mark>,
+    /// Heaps to be asked for mistakes when the work has ended.
+    watched: Watched,
 }
 
 /// Kept until a piece of work has ended, never looked at.
@@ -99,6 +102,18 @@ impl Queue {
         let mut held = self.held();
         self.has_after.store(false, Ordering::Release);
         std::mem::take(&mut held.after)
+    }
+
+    /// These heaps are to be asked for mistakes.
+    pub(super) fn watch(&self, heaps: Watched) {
+        if !heaps.is_empty() {
+            self.held().watched.append(heaps);
+        }
+    }
+
+    /// The heaps that are to be asked; from here on there are none.
+    pub(super) fn watched(&self) -> Watched {
+        std::mem::take(&mut self.held().watched)
     }
 
     /// Waits on the host for a piece of work, and lets go what it needed.

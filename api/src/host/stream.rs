@@ -4,6 +4,7 @@ use super::bytes::{Zeros, bytes_of, whole_words};
 use super::order::{Access, Demand, Demands};
 use super::queue::{Kept, Queue, check, streams};
 use super::vec::assert_plain;
+use super::watch::Watched;
 use super::{Device, DeviceError, DeviceVec, Event, Launch, Prepared, Reading, Work, told};
 use crate::Element;
 use std::format;
@@ -57,7 +58,8 @@ impl Stream {
     /// [`DeviceError::BadLaunch`] for an impossible shape or argument, or a kernel of another device; as
     /// [`Module::id`](super::Module::id); [`DeviceError::Lost`], [`DeviceError::Driver`]. Nothing was queued then.
     pub fn launch(&self, launch: Prepared) -> Result<(), DeviceError> {
-        let number = self.queue_launches(&[launch.ready_for(self.device())?])?;
+        let ready = [launch.ready_for(self.device())?];
+        let number = self.queue_launches(&ready)?;
         match launch.has_memory() {
             true => self.queue.keep(number, Kept::Launch(launch)),
             false => Ok(()),
@@ -94,6 +96,7 @@ impl Stream {
         // SAFETY: the launches keep their memory, and are kept until they have ended.
         let number = unsafe { self.queue.queue(demands, check, Work::Launches(ready)) }?;
         told::queued(ready);
+        self.queue.watch(Watched::of(ready));
         Ok(number)
     }
 
@@ -227,18 +230,27 @@ impl Stream {
     /// # Errors
     /// The first failure of a launch since the last time: [`DeviceError::Kernel`] if lanes returned errors, or
     /// [`DeviceError::Panic`], [`DeviceError::Emulator`]. What was queued behind it ran all the same.
+    /// [`DeviceError::Mistakes`] if a heap of one of them found some.
     /// [`DeviceError::Lost`], [`DeviceError::Driver`].
     pub fn wait(&self) -> Result<(), DeviceError> {
         let newest = self.queue.newest();
         self.queue.wait(newest)?;
         let streams = streams(self.device())?;
+        let watched = self.queue.watched();
         let Some(first) = streams.failure(self.queue.id()) else {
-            return Ok(());
+            return watched.ask(self.device(), || None);
         };
         // Those behind it may only follow from it. A device that is lost would say so for ever.
         let next = || streams.failure(self.queue.id());
         while next().is_some_and(|next| !matches!(next, DeviceError::Lost { .. })) {}
-        Err(first)
+        match first {
+            // Lanes may have failed by a mistake.
+            DeviceError::Kernel(failure) => {
+                watched.ask(self.device(), || Some((*failure).clone()))?;
+                Err(failure.into())
+            }
+            first => Err(first),
+        }
     }
 
     /// Whether all that was queued has ended, without waiting. It may have a little before this says so.

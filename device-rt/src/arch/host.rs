@@ -35,6 +35,13 @@ fn info() -> LaneInfo {
     current().map_or(ALONE, |slot| slot.info)
 }
 
+/// The line of source that called the caller, which says `#[track_caller]`.
+#[inline(always)]
+#[track_caller]
+pub fn caller_line() -> u32 {
+    Location::caller().line()
+}
+
 /// Index of the block.
 #[inline(always)]
 pub fn block_index() -> u32 {

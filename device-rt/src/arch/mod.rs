@@ -50,8 +50,8 @@ use target::global;
 pub use spirv::{UVec3, bounded, enters};
 pub use target::{
     AtomicWord, BlockWords, HAS_DEVICE_HEAP, Words, acquire, block_barrier, block_broadcast,
-    block_dim, block_index, device_free, device_heap, device_heap_base, device_malloc, grid_dim,
-    lane, nanoseconds, processor, release, thread_index, ticks, warp_width,
+    block_dim, block_index, caller_line, device_free, device_heap, device_heap_base, device_malloc,
+    grid_dim, lane, nanoseconds, processor, release, thread_index, ticks, warp_width,
 };
 
 #[cfg(target_arch = "nvptx64")]
@@ -61,6 +61,9 @@ pub use target::{end_lane, global_heap, panic_report};
 
 /// Whether it is a device. In the emulator there are few steps between two looks, and few chunks.
 pub const ON_DEVICE: bool = cfg!(any(target_arch = "nvptx64", target_arch = "spirv"));
+
+/// Whether every call is inlined: what is called twice is compiled twice.
+pub const INLINES_ALL: bool = cfg!(target_arch = "spirv");
 
 /// Whether a panic ends its lane and no other.
 pub const PANICS_END_LANES: bool = cfg!(warpheap_alloc) | !ON_DEVICE;

@@ -65,6 +65,14 @@ macro_rules! special_registers {
     )*};
 }
 
+/// The line of source that called the caller, which says `#[track_caller]`; 0 in crates without `alloc`, which are compiled
+/// without such places.
+#[inline(always)]
+#[track_caller]
+pub fn caller_line() -> u32 {
+    core::panic::Location::caller().line()
+}
+
 special_registers! {
     /// Index of the block.
     block_index = nvvm_ctaid;

@@ -4,7 +4,8 @@ use crate::adaptor::Counted;
 use crate::arch::Words;
 use warpheap_api::HeapParams;
 use warpheap_api::host::{
-    BackendKind, DeviceError, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Refill, Usage,
+    BackendKind, DeviceError, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Refill,
+    TakeMistakes, Usage,
 };
 
 impl<A: HostAlloc<Memory = Words>> HostAlloc for Counted<A> {
@@ -12,6 +13,7 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Counted<A> {
     const LEAST_BLOCK: u64 = A::LEAST_BLOCK;
     type Config = A::Config;
     const ONLY_ON: Option<BackendKind> = A::ONLY_ON;
+    const MISTAKES: Option<TakeMistakes> = A::MISTAKES;
 
     fn config_for(bytes: u32) -> A::Config {
         A::config_for(bytes)

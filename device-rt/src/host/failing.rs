@@ -4,7 +4,7 @@ use crate::adaptor::Failing;
 use crate::arch::Words;
 use warpheap_api::host::{
     BackendKind, DeviceError, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Refill,
-    Usage,
+    TakeMistakes, Usage,
 };
 use warpheap_api::{HeapParams, header};
 
@@ -28,6 +28,7 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Failing<A> {
     const LEAST_BLOCK: u64 = A::LEAST_BLOCK;
     type Config = A::Config;
     const ONLY_ON: Option<BackendKind> = A::ONLY_ON;
+    const MISTAKES: Option<TakeMistakes> = A::MISTAKES;
 
     fn config_for(bytes: u32) -> A::Config {
         A::config_for(bytes)

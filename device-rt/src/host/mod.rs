@@ -1,6 +1,7 @@
 //! The host's side: how heaps are laid out, and what their metadata say. The half of an allocator lies in its folder, in
 //! `host`; here are those of adaptors and containers, and what is common.
 
+mod checked;
 pub mod container;
 mod counted;
 mod failing;
@@ -8,6 +9,7 @@ mod log;
 mod rows;
 
 pub use crate::alloc::fdg::host::*;
+pub use checked::{CHECKED_KIND, CheckedConfig, HeapInspection, LiveBlock};
 pub use failing::FAILING_KIND;
 pub use log::{DeviceLog, LogLine, LogLines};
 pub use settings::*;

@@ -5,7 +5,7 @@ use warpheap::device::*;
 items!("debugging.a-data-race-1");
 
 /// Each lane appends the numbers below 4 to its list.
-#[kernel(allocators = [Counted<WarpHeap>, Failing<WarpHeap>])]
+#[kernel(allocators = [Counted<WarpHeap>, Failing<WarpHeap>, Checked<WarpHeap>])]
 pub fn fill_lists<A: DeviceAlloc>(
     heap: Heap<A>,
     list: &mut HeapVec<u32>,
@@ -33,6 +33,14 @@ pub mod host {
         let (kernels, config) = (crate::load(device)?, LaunchConfig::for_num_elems(4));
         let mut lists = DeviceVec::<HeapVec<u32>>::zeroed(device, 4)?;
         body!("debugging.memory-that-is-not-given-back-1");
+        Ok(())
+    }
+
+    /// Finds mistakes.
+    pub fn checked(device: &Device) -> Result<(), DeviceError> {
+        let (kernels, config) = (crate::load(device)?, LaunchConfig::for_num_elems(4));
+        let mut lists = DeviceVec::<HeapVec<u32>>::zeroed(device, 4)?;
+        body!("debugging.a-heap-that-is-used-wrongly-1");
         Ok(())
     }
 

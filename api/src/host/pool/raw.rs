@@ -3,7 +3,7 @@
 use crate::host::extent::Extent;
 use crate::host::generation::{Generation, Home};
 use crate::host::order::{Access, Demand};
-use crate::host::{Device, DeviceError, HeapArg, RawBuffer};
+use crate::host::{Device, DeviceError, HeapArg, RawBuffer, TakeMistakes};
 use crate::{AllocError, DevicePtr, HeapParams};
 use core::alloc::Layout;
 use core::any::Any;
@@ -22,6 +22,7 @@ pub struct RawPool {
     /// Number of the kind of heap, [`HostAlloc::KIND`](crate::host::HostAlloc::KIND).
     pub kind: u32,
     pub(in crate::host) generation: Generation,
+    pub(in crate::host) mistakes: Option<TakeMistakes>,
 }
 
 /// Allocates in heaps on behalf of the host, by small kernels. The facade crate provides it for the
@@ -74,6 +75,7 @@ impl RawPool {
             extent: self.extent.clone(),
             allocator: self.allocator,
             generation: self.generation.clone(),
+            mistakes: self.mistakes,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::alloc::fdg::{COUNTS_OPEN, pack_settings};
 use crate::arch::Words;
 use warpheap_api::host::{
     BackendKind, DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Pool,
-    Refill, Usage,
+    Refill, TakeMistakes, Usage,
 };
 use warpheap_api::{DeviceAlloc, HeapParams, header};
 
@@ -67,6 +67,7 @@ impl<B: HostAlloc<Memory = Words>> HostAlloc for FdgMalloc<B> {
     const KIND: u32 = B::KIND | 0x200;
     type Config = FdgConfig<B::Config>;
     const ONLY_ON: Option<BackendKind> = B::ONLY_ON;
+    const MISTAKES: Option<TakeMistakes> = B::MISTAKES;
 
     fn plan(bytes: u64, config: &Self::Config) -> Result<HeapPlan, PlanError> {
         with_settings(config, Self::NAME, |backing| B::plan(bytes, backing))

@@ -113,13 +113,22 @@ impl WarpHeap {
             let mut chunk = entry.wrapping_sub(1);
             if !here {
                 let window = words.glance(geometry.window_word(class.index));
-                chunk = self.chunk_at(class.index, class.granules, seed % (window | (window == 0) as u32));
+                chunk = self.chunk_at(
+                    class.index,
+                    class.granules,
+                    seed % (window | (window == 0) as u32),
+                );
             }
             // In one sector.
             let first = self.some_word(class, seed) & !3;
             let state = words.load(geometry.state_word(chunk));
             let bits = geometry.bits_word(chunk) + first as usize;
-            let taken = [words.load(bits), words.load(bits + 1), words.load(bits + 2), words.load(bits + 3)];
+            let taken = [
+                words.load(bits),
+                words.load(bits + 1),
+                words.load(bits + 2),
+                words.load(bits + 3),
+            ];
             let room = state.wrapping_sub(name) <= class.blocks().wrapping_sub(count);
             let (mut word, mut free) = (first, 0);
             let mut at = 0;
@@ -188,7 +197,11 @@ impl WarpHeap {
                         self.chunk_at(row.index, row.granules, seeds[0] % window),
                         self.chunk_at(row.index, row.granules, seeds[1] % window),
                         self.chunk_at(row.index, row.granules, seeds[2] % window),
-                        self.chunk_at(row.index, row.granules, window - 1 - seeds[3] % (window / 4 + 1)),
+                        self.chunk_at(
+                            row.index,
+                            row.granules,
+                            window - 1 - seeds[3] % (window / 4 + 1),
+                        ),
                     ];
                 }
             }

@@ -91,7 +91,11 @@ impl WarpHeap {
             let mut any = seed;
             let mut looks = 0;
             while looks < 4 {
-                let chunk = self.chunk_at(row.index, row.granules, any % (window | (window == 0) as u32));
+                let chunk = self.chunk_at(
+                    row.index,
+                    row.granules,
+                    any % (window | (window == 0) as u32),
+                );
                 let state = words.load(geometry.state_word(chunk));
                 // Full, for who looks for more than there is side by side.
                 let place = self.place_in(chunk, want.count, want.align, NO_PLACE);

@@ -89,7 +89,10 @@ impl WarpHeap {
         }
         let lanes = group.ballot(!slab).count();
         if units & (part.mask == 0) {
-            part = self.look_for_units(Row::new(false, class, needed), Want::new(needed, align, lanes));
+            part = self.look_for_units(
+                Row::new(false, class, needed),
+                Want::new(needed, align, lanes),
+            );
         }
         group.barrier();
         let unsupported = AllocError::Unsupported.code();

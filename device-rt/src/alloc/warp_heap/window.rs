@@ -80,9 +80,7 @@ impl WarpHeap {
     /// The chunk at a place of a row.
     #[inline(always)]
     pub(super) fn chunk_at(self, row: u32, granules: u32, place: u32) -> u32 {
-        let entry = self
-            .words
-            .glance(self.geometry.directory_word(row, place));
+        let entry = self.words.glance(self.geometry.directory_word(row, place));
         let home = self.geometry.home(granules, place);
         select(entry == 0, home, entry.wrapping_sub(1))
     }

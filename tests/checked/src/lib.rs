@@ -1,0 +1,319 @@
+//! What the tests of `Checked` share: devices with the kernels, and a heap in which lanes take steps.
+
+use std::sync::OnceLock;
+use warpheap_api::DevicePtr;
+use warpheap_api::host::{
+    BackendKind, Device, DeviceError, DeviceVec, HostAlloc, LaunchConfig, LaunchReport, Mistake,
+    Mistakes, Pool, Prepared,
+};
+use warpheap_checked_kernels::{Kernels, Step, load};
+use warpheap_host::{HostConfig, Mode};
+use warpheap_rt::adaptor::Checked;
+use warpheap_rt::arch::Words;
+use warpheap_rt::host::{CheckedConfig, HeapInspection};
+
+/// An opened device with the kernels.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The device.
+    pub device: Device,
+    /// The kernels.
+    pub kernels: Kernels,
+}
+
+impl Site {
+    fn new(device: Device) -> Self {
+        let kernels = load(&device).expect("the kernels load");
+        Site { device, kernels }
+    }
+
+    /// The emulator with warps of `width` lanes, on two threads, telling of overlapping blocks.
+    pub fn host(width: u32) -> Self {
+        Self::emulator(HostConfig {
+            warp_width: width,
+            threads: 2,
+            check_blocks: Some(true),
+            ..HostConfig::default()
+        })
+    }
+
+    /// The emulator under the schedule that `seed` stands for, with the model of memory or without.
+    pub fn explored(width: u32, seed: u64, races: bool) -> Self {
+        Self::emulator(HostConfig {
+            warp_width: width,
+            mode: Mode::Explore { seed },
+            races,
+            ..HostConfig::default()
+        })
+    }
+
+    fn emulator(config: HostConfig) -> Self {
+        // Kernels that are not optimised keep all that is inlined in them on the stack.
+        let config = HostConfig {
+            stack_bytes: 8 << 20,
+            ..config
+        };
+        Self::new(warpheap_host::open(config).expect("the emulator opens"))
+    }
+
+    /// The Vulkan device that the environment chooses, opened once; with `WARPHEAP_REQUIRE_VULKAN=1` its absence is a failure.
+    #[cfg(feature = "vulkan")]
+    pub fn vulkan() -> Option<Self> {
+        static SITE: OnceLock<Option<Site>> = OnceLock::new();
+        let open = || {
+            let config = warpheap_vulkan::VulkanConfig::from_env()?;
+            warpheap_vulkan::open_unchecked(&config)
+        };
+        gpu(&SITE, BackendKind::Vulkan, open, "WARPHEAP_REQUIRE_VULKAN")
+    }
+
+    /// The CUDA device that the environment chooses, opened once; with `WARPHEAP_REQUIRE_CUDA=1` its absence is a failure.
+    #[cfg(feature = "cuda")]
+    pub fn cuda() -> Option<Self> {
+        static SITE: OnceLock<Option<Site>> = OnceLock::new();
+        let open = || {
+            let config = warpheap_cuda::CudaConfig::from_env()?;
+            warpheap_cuda::open_unchecked(&config)
+        };
+        gpu(&SITE, BackendKind::Cuda, open, "WARPHEAP_REQUIRE_CUDA")
+    }
+
+    /// Whether the kernels are compiled for the device with both allocators, and all of them. Vulkan has those that allocate, free and
+    /// write, with `WarpHeap`: each holds all code of the calls in it, which compilers take long for.
+    pub fn has_all_kernels(&self) -> bool {
+        self.device.info().backend != BackendKind::Vulkan
+    }
+
+    /// Whether a device tells the line of a call.
+    pub fn tells_lines(&self) -> bool {
+        self.device.info().backend == BackendKind::Host
+    }
+}
+
+/// Opens a device once. Without one there is a line on standard error, but where the environment variable `required` is 1, every
+/// test that asks for it fails.
+#[allow(dead_code, reason = "without GPUs nobody asks")]
+fn gpu(
+    site: &OnceLock<Option<Site>>,
+    backend: BackendKind,
+    open: impl FnOnce() -> Result<Device, DeviceError>,
+    required: &str,
+) -> Option<Site> {
+    let site = site.get_or_init(|| match open() {
+        Ok(device) => Some(Site::new(device)),
+        Err(error) => {
+            // Not through `eprintln`, which the test harness keeps to itself.
+            use std::io::Write;
+            let text = format!("SKIPPED: every {backend} test of `Checked`: {error}\n");
+            let _ = std::io::stderr().write_all(text.as_bytes());
+            None
+        }
+    });
+    let must = std::env::var(required).is_ok_and(|value| value.trim() == "1");
+    assert!(
+        site.is_some() || !must,
+        "{required}=1 and there is no {backend} device: the line that begins with SKIPPED says why"
+    );
+    site.clone()
+}
+
+/// An allocator that the kernels are compiled for.
+pub trait Subject: warpheap_checked_kernels::Allocator + HostAlloc<Memory = Words> {}
+impl<A: warpheap_checked_kernels::Allocator + HostAlloc<Memory = Words>> Subject for A {}
+
+/// Slots for handles.
+pub const SLOTS: usize = 64;
+/// Lanes of a block.
+pub const BLOCK: u32 = 8;
+/// Blocks of a launch.
+pub const GRID: u32 = 4;
+
+/// A step of the lane with this index in the launch.
+pub type LaneStep = (u32, Step);
+
+/// A heap in which lanes take steps.
+pub struct World<'a, A: HostAlloc<Memory = Words>> {
+    /// The device.
+    pub site: &'a Site,
+    /// The heap.
+    pub pool: Pool<Checked<A>>,
+    /// The handles.
+    pub slots: DeviceVec<u32>,
+}
+
+/// A launch of steps by one of the kernels.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// `mallocs`
+    Malloc,
+    /// `frees`
+    Free,
+    /// `reallocs`
+    Realloc,
+    /// `writes`
+    Write,
+}
+
+/// A heap whose quarantine has so many places.
+fn reserve<A: HostAlloc<Memory = Words>>(
+    site: &Site,
+    bytes: u64,
+    waiting: Option<u32>,
+) -> Pool<Checked<A>> {
+    let config = CheckedConfig {
+        waiting,
+        ..CheckedConfig::default()
+    };
+    let pool = site.device.reserve_with(bytes, &config);
+    pool.expect("the heap is made")
+}
+
+impl<'a, A: HostAlloc<Memory = Words>> World<'a, A>
+where
+    Checked<A>: Subject,
+{
+    /// A fresh heap, whose quarantine has so many places.
+    pub fn new(site: &'a Site, bytes: u64, waiting: Option<u32>) -> Self {
+        World {
+            site,
+            pool: reserve(site, bytes, waiting),
+            slots: DeviceVec::zeroed(&site.device, SLOTS).expect("slots"),
+        }
+    }
+
+    /// A launch in which lanes take steps.
+    pub fn prepare(&self, kind: Kind, steps: &[LaneStep]) -> Prepared {
+        let mut all = vec![Step::IDLE; (BLOCK * GRID) as usize];
+        for &(lane, step) in steps {
+            all[lane as usize] = step;
+        }
+        let steps = DeviceVec::from_slice(&self.site.device, &all).expect("steps");
+        let config = LaunchConfig {
+            grid_dim: GRID,
+            block_dim: BLOCK,
+        };
+        let (kernels, pool, slots) = (&self.site.kernels, &self.pool, &self.slots);
+        // SAFETY: the heap finds mistakes, and writes stay in it.
+        unsafe {
+            match kind {
+                Kind::Malloc => kernels.mallocs_launch(pool, config, &steps, slots),
+                Kind::Free => kernels.frees_launch(pool, config, &steps, slots),
+                Kind::Realloc => kernels.reallocs_launch(pool, config, &steps, slots),
+                Kind::Write => kernels.writes_launch(pool, config, &steps, slots),
+            }
+        }
+    }
+
+    /// The same, run.
+    pub fn run(&self, kind: Kind, steps: &[LaneStep]) -> Result<LaunchReport, DeviceError> {
+        self.prepare(kind, steps).run()
+    }
+
+    /// The same, in which nothing is wrong.
+    pub fn right(&self, kind: Kind, steps: &[LaneStep]) {
+        self.run(kind, steps).expect("nothing is wrong");
+    }
+
+    /// The same, in which the heap finds mistakes.
+    pub fn wrong(&self, kind: Kind, steps: &[LaneStep]) -> Mistakes {
+        mistakes(self.run(kind, steps))
+    }
+
+    /// The same, in which it finds one.
+    pub fn one_wrong(&self, kind: Kind, steps: &[LaneStep]) -> Mistake {
+        only(self.wrong(kind, steps))
+    }
+
+    /// The handle in a slot.
+    pub fn handle(&self, slot: usize) -> DevicePtr<u8> {
+        DevicePtr::from_granule(self.slots.to_vec().expect("slots")[slot])
+    }
+
+    /// Puts a handle into a slot.
+    pub fn set_handle(&mut self, slot: usize, granule: u32) {
+        self.slots.copy_range_from(slot, &[granule]).expect("slots");
+    }
+
+    /// A look through the heap.
+    pub fn inspect(&self) -> HeapInspection {
+        Checked::inspect(&self.pool).expect("the heap is read")
+    }
+
+    /// Bytes in use, by the inner allocator.
+    pub fn used(&self) -> u64 {
+        self.pool.stats().expect("stats").usage.used_bytes
+    }
+}
+
+/// The mistakes that a launch ended with.
+pub fn mistakes<T>(result: Result<T, DeviceError>) -> Mistakes {
+    match result {
+        Err(DeviceError::Mistakes(found)) => found.mistakes,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("no mistake was found"),
+    }
+}
+
+/// The one mistake that there is.
+pub fn only(mistakes: Mistakes) -> Mistake {
+    assert_eq!(mistakes.count, 1, "{mistakes:?}");
+    mistakes.first.into_iter().next().expect("it is kept")
+}
+
+/// A step.
+pub const fn step(slot: usize, size: u32, other: u32) -> Step {
+    Step {
+        slot: slot as u32,
+        size,
+        other,
+    }
+}
+
+/// Tests that hand a function the emulator at five widths, under a few schedules in each, and GPUs.
+#[macro_export]
+macro_rules! everywhere {
+    ($($test:ident),* $(,)?) => {$(
+        mod $test {
+            use $crate::Site;
+
+            #[test]
+            fn widths() {
+                for width in [1, 4, 8, 32, 64] {
+                    super::$test(&Site::host(width));
+                }
+            }
+
+            #[test]
+            fn explored() {
+                for width in [1, 4, 8, 32, 64] {
+                    for seed in 0..3 {
+                        super::$test(&Site::explored(width, seed, false));
+                    }
+                }
+            }
+
+            #[test]
+            fn modelled() {
+                for width in [1, 4, 32] {
+                    super::$test(&Site::explored(width, 1, true));
+                }
+            }
+
+            #[cfg(feature = "vulkan")]
+            #[test]
+            fn vulkan() {
+                if let Some(site) = Site::vulkan() {
+                    super::$test(&site);
+                }
+            }
+
+            #[cfg(feature = "cuda")]
+            #[test]
+            fn cuda() {
+                if let Some(site) = Site::cuda() {
+                    super::$test(&site);
+                }
+            }
+        }
+    )*};
+}
