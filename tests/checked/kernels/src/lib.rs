@@ -59,7 +59,7 @@ fn handle(slots: &[AtomicWord], step: Step) -> DevicePtr<u8> {
 }
 
 /// The line of the malloc in [`mallocs`].
-pub const MALLOC_LINE: u32 = line!() + 14;
+pub const MALLOC_LINE: u32 = line!() + 15;
 
 /// Lanes allocate. The calls pass the emulator by, which has checks of its own.
 ///
@@ -73,6 +73,7 @@ pub fn mallocs<A: DeviceAlloc>(
 ) -> Result<(), AllocError> {
     let step = mine(steps);
     if step.slot != NONE {
+        // SAFETY: the heap finds out what is wrong with its use.
         let ptr = unsafe { heap.allocator() }.malloc(step.layout())?;
         slots[step.slot as usize].store(ptr.granule());
     }
@@ -80,7 +81,7 @@ pub fn mallocs<A: DeviceAlloc>(
 }
 
 /// The line of the free in [`frees`].
-pub const FREE_LINE: u32 = line!() + 10;
+pub const FREE_LINE: u32 = line!() + 11;
 
 /// Lanes free, whatever stands in the slots.
 ///
@@ -90,6 +91,7 @@ pub const FREE_LINE: u32 = line!() + 10;
 pub unsafe fn frees<A: DeviceAlloc>(heap: Heap<A>, steps: &[Step], slots: &[AtomicWord]) {
     let step = mine(steps);
     if step.slot != NONE {
+        // SAFETY: as in `mallocs`.
         unsafe { heap.allocator().free(handle(slots, step), step.layout()) };
     }
 }
