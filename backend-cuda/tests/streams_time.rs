@@ -28,8 +28,8 @@ fn empty(module: &Module) -> Prepared {
     launch(module, "empty_l1", 1, 1, Vec::new())
 }
 
-/// A time is that between two events of the stream. What holds up the host between them counts: a call of another thread
-/// that takes the driver's lock for long, as for much memory, does.
+/// A time is that between two events of the stream, so it has in it what the GPU does for others meanwhile. Beside nine tests
+/// that open devices of their own, 3 of 40 runs on an H200 had 40 to 90 ms more in one launch; alone none of 40.
 #[test]
 fn each_launch_has_its_own_time() {
     let Some((_alone, device)) = open() else {
