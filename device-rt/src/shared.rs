@@ -26,6 +26,7 @@ use warpheap_api::abi::ArgBlock;
 ///     if i < values.len() {
 ///         sum.fetch_add(0, values[i]);
 ///     }
+///     // SAFETY: as above.
 ///     unsafe { thread::block_barrier() };
 ///     if let Some(i) = out.lane_index() {
 ///         out[i] = sum.load(0);

@@ -13,7 +13,17 @@ macro_rules! where_calls {
     ($($code:tt)*) => {};
 }
 
-/// Keeps what it is given on the others.
+/// Keeps what it is given on these targets, and where the library's own tests look at it.
+#[cfg(any(target_arch = "nvptx64", test))]
+macro_rules! where_calls_or_tests {
+    ($($code:tt)*) => { $($code)* };
+}
+#[cfg(not(any(target_arch = "nvptx64", test)))]
+macro_rules! where_calls_or_tests {
+    ($($code:tt)*) => {};
+}
+
+/// Keeps what it is given on targets without such calls.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! where_no_calls {
     ($($code:tt)*) => {};
@@ -34,4 +44,4 @@ macro_rules! where_all_of_rust {
     ($($code:tt)*) => {};
 }
 
-pub(crate) use {where_all_of_rust, where_calls, where_no_calls};
+pub(crate) use {where_all_of_rust, where_calls, where_calls_or_tests, where_no_calls};

@@ -26,7 +26,7 @@ use spirv as target;
 
 mod calls;
 mod group;
-pub(crate) use calls::{where_all_of_rust, where_calls, where_no_calls};
+pub(crate) use calls::{where_all_of_rust, where_calls, where_calls_or_tests, where_no_calls};
 pub use group::Group;
 
 #[cfg(not(target_arch = "spirv"))]

@@ -19,6 +19,19 @@ type Far = unsafe fn(u64, u32, u32, u32, u32, u32, u32, u32, u32) -> u64;
 /// The type of [`again`].
 type Again = unsafe fn(u64, u32, u32, u32, u32, u32, u32, u32, u32, u32) -> u64;
 
+/// A function by its address: the compiler does not see which one is called, so that it is called as any unknown one is.
+macro_rules! by_address {
+    ($function:ident as $type:ty) => {{
+        let address: u64;
+        // SAFETY: the address of a function.
+        unsafe {
+            asm!("mov.u64 {}, {};", out(reg64) address, sym $function, options(pure, nomem, nostack));
+        }
+        // SAFETY: it is of this type.
+        unsafe { core::mem::transmute::<u64, $type>(address) }
+    }};
+}
+
 impl WarpHeap {
     /// Collective: serves the lanes of a group, none of which has a block yet. The ways part here, so that what the quick way
     /// knows need not be kept while lanes look near.
@@ -59,13 +72,7 @@ impl WarpHeap {
         let (base, _) = self.words.to_address();
         let [data, chunks, entries, shape] = self.geometry.to_words();
         let [chunk_held, old] = attempt.to_words();
-        let address: u64;
-        // SAFETY: the address of a function.
-        unsafe {
-            asm!("mov.u64 {}, {};", out(reg64) address, sym again, options(pure, nomem, nostack));
-        }
-        // SAFETY: it is of this type.
-        let again = unsafe { core::mem::transmute::<u64, Again>(address) };
+        let again = by_address!(again as Again);
         // SAFETY: they are of this heap, and of a group that makes the call together.
         #[rustfmt::skip]
         let both = unsafe {
@@ -82,13 +89,7 @@ impl WarpHeap {
     fn call_far(self, group: Group, ask: Ask, granule: u32) -> Answer {
         let (base, _) = self.words.to_address();
         let [data, chunks, entries, shape] = self.geometry.to_words();
-        let address: u64;
-        // SAFETY: the address of a function.
-        unsafe {
-            asm!("mov.u64 {}, {};", out(reg64) address, sym far, options(pure, nomem, nostack));
-        }
-        // SAFETY: it is of this type.
-        let far = unsafe { core::mem::transmute::<u64, Far>(address) };
+        let far = by_address!(far as Far);
         // SAFETY: they are of this heap, and of a group that makes the call together.
         #[rustfmt::skip]
         let both = unsafe {
