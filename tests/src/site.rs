@@ -4,7 +4,8 @@
 use std::sync::OnceLock;
 use warpheap::Device;
 use warpheap_api::host::BackendKind;
-use warpheap_host::{HostConfig, Mode};
+use warpheap_host::HostConfig;
+use warpheap_test_devices as devices;
 use warpheap_test_kernels::Kernels;
 
 /// An opened device with the suite's kernels.
@@ -26,41 +27,27 @@ impl Site {
     /// The emulator with warps of `width` lanes, in run mode on two threads, telling of overlapping
     /// blocks.
     pub fn host(width: u32) -> Self {
-        Self::on_threads(width, 2)
+        Self::emulator(devices::on_threads(width, 2))
     }
 
     /// The same on one thread: blocks of lanes run in the same order each time, whatever else the machine does.
     pub fn in_order(width: u32) -> Self {
-        Self::on_threads(width, 1)
-    }
-
-    fn on_threads(width: u32, threads: usize) -> Self {
-        Self::emulator(HostConfig {
-            warp_width: width,
-            threads,
-            check_blocks: Some(true),
-            ..HostConfig::default()
-        })
+        Self::emulator(devices::on_threads(width, 1))
     }
 
     /// The emulator under the schedule that `seed` stands for; with the model of memory if the environment asks for it.
     pub fn explored(width: u32, seed: u64) -> Self {
-        Self::emulator(HostConfig {
-            warp_width: width,
-            mode: Mode::Explore { seed },
-            check_blocks: Some(true),
-            ..HostConfig::from_env().expect("possible settings")
-        })
+        let config = HostConfig::from_env().expect("possible settings");
+        Self::emulator(devices::explored(width, seed, config))
     }
 
     /// The same in the model of memory, which looks for races.
     pub fn modelled(width: u32, seed: u64) -> Self {
-        Self::emulator(HostConfig {
-            warp_width: width,
-            mode: Mode::Explore { seed },
+        let config = HostConfig {
             races: true,
             ..HostConfig::default()
-        })
+        };
+        Self::emulator(devices::explored(width, seed, config))
     }
 
     fn emulator(config: HostConfig) -> Self {
@@ -72,22 +59,19 @@ impl Site {
     #[cfg(feature = "vulkan")]
     pub fn vulkan() -> Option<Self> {
         static SITE: OnceLock<Option<Site>> = OnceLock::new();
-        gpu(&SITE, BackendKind::Vulkan, "WARPHEAP_REQUIRE_VULKAN")
+        gpu(&SITE, BackendKind::Vulkan)
     }
 
     /// The CUDA device that the environment chooses, opened once.
     #[cfg(feature = "cuda")]
     pub fn cuda() -> Option<Self> {
         static SITE: OnceLock<Option<Site>> = OnceLock::new();
-        gpu(&SITE, BackendKind::Cuda, "WARPHEAP_REQUIRE_CUDA")
+        gpu(&SITE, BackendKind::Cuda)
     }
 
     /// Whether the device compiles kernels so slowly that it gets small ones: Vulkan on CPUs.
     pub fn compiles_slowly(&self) -> bool {
-        let info = self.device.info();
-        let name = info.name.to_lowercase();
-        let mut slow = ["swiftshader", "llvmpipe"].iter();
-        info.backend == BackendKind::Vulkan && slow.any(|slow| name.contains(slow))
+        devices::is_vulkan_on_cpus(self.device.info())
     }
 
     /// Lanes for tests that want to see as many as possible at the same time.
@@ -100,25 +84,8 @@ impl Site {
     }
 }
 
-/// The site in `site`, opened the first time. Without a device there is none, and a line on standard
-/// error says that tests are skipped; but where the environment variable `required` is 1, every test
-/// that asks for it fails.
 #[cfg(any(feature = "cuda", feature = "vulkan"))]
-fn gpu(site: &OnceLock<Option<Site>>, backend: BackendKind, required: &str) -> Option<Site> {
-    let site = site.get_or_init(|| match Device::open_backend(backend, None) {
-        Ok(device) => Some(Site::new(device)),
-        Err(error) => {
-            // Not through `eprintln`, which the test harness keeps to itself.
-            use std::io::Write;
-            let text = format!("SKIPPED: every {backend} test of the conformance suite: {error}\n");
-            let _ = std::io::stderr().write_all(text.as_bytes());
-            None
-        }
-    });
-    let must = std::env::var(required).is_ok_and(|value| value.trim() == "1");
-    assert!(
-        site.is_some() || !must,
-        "{required}=1 and there is no {backend} device: the line that begins with SKIPPED says why"
-    );
-    site.clone()
+fn gpu(site: &'static OnceLock<Option<Site>>, backend: BackendKind) -> Option<Site> {
+    let open = || Device::open_backend(backend, None).map(Site::new);
+    devices::once(site, backend, "the conformance suite", open).cloned()
 }

@@ -1,5 +1,6 @@
 //! What the tests of `Checked` share: devices with the kernels, and a heap in which lanes take steps.
 
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
 use std::sync::OnceLock;
 use warpheap_api::DevicePtr;
 use warpheap_api::host::{
@@ -7,10 +8,11 @@ use warpheap_api::host::{
     Mistakes, Pool, Prepared,
 };
 use warpheap_checked_kernels::{Kernels, Step, load};
-use warpheap_host::{HostConfig, Mode};
+use warpheap_host::HostConfig;
 use warpheap_rt::adaptor::Checked;
 use warpheap_rt::arch::Words;
 use warpheap_rt::host::{CheckedConfig, HeapInspection};
+use warpheap_test_devices as devices;
 
 /// An opened device with the kernels.
 #[derive(Clone, Debug)]
@@ -29,22 +31,16 @@ impl Site {
 
     /// The emulator with warps of `width` lanes, on two threads, telling of overlapping blocks.
     pub fn host(width: u32) -> Self {
-        Self::emulator(HostConfig {
-            warp_width: width,
-            threads: 2,
-            check_blocks: Some(true),
-            ..HostConfig::default()
-        })
+        Self::emulator(devices::on_threads(width, 2))
     }
 
     /// The emulator under the schedule that `seed` stands for, with the model of memory or without.
     pub fn explored(width: u32, seed: u64, races: bool) -> Self {
-        Self::emulator(HostConfig {
-            warp_width: width,
-            mode: Mode::Explore { seed },
+        let config = HostConfig {
             races,
             ..HostConfig::default()
-        })
+        };
+        Self::emulator(devices::explored(width, seed, config))
     }
 
     fn emulator(config: HostConfig) -> Self {
@@ -62,9 +58,9 @@ impl Site {
         static SITE: OnceLock<Option<Site>> = OnceLock::new();
         let open = || {
             let config = warpheap_vulkan::VulkanConfig::from_env()?;
-            warpheap_vulkan::open_unchecked(&config)
+            warpheap_vulkan::open_unchecked(&config).map(Site::new)
         };
-        gpu(&SITE, BackendKind::Vulkan, open, "WARPHEAP_REQUIRE_VULKAN")
+        devices::once(&SITE, BackendKind::Vulkan, "`Checked`", open).cloned()
     }
 
     /// The CUDA device that the environment chooses, opened once; with `WARPHEAP_REQUIRE_CUDA=1` its absence is a failure.
@@ -73,48 +69,21 @@ impl Site {
         static SITE: OnceLock<Option<Site>> = OnceLock::new();
         let open = || {
             let config = warpheap_cuda::CudaConfig::from_env()?;
-            warpheap_cuda::open_unchecked(&config)
+            warpheap_cuda::open_unchecked(&config).map(Site::new)
         };
-        gpu(&SITE, BackendKind::Cuda, open, "WARPHEAP_REQUIRE_CUDA")
+        devices::once(&SITE, BackendKind::Cuda, "`Checked`", open).cloned()
     }
 
-    /// Whether the kernels are compiled for the device with both allocators, and all of them. Vulkan has those that allocate, free and
-    /// write, with `WarpHeap`: each holds all code of the calls in it, which compilers take long for.
-    pub fn has_all_kernels(&self) -> bool {
-        self.device.info().backend != BackendKind::Vulkan
+    /// Whether it is the emulator or Vulkan on CPUs: a few hundred lanes are many.
+    pub fn is_small(&self) -> bool {
+        let info = self.device.info();
+        info.backend == BackendKind::Host || devices::is_vulkan_on_cpus(info)
     }
 
     /// Whether a device tells the line of a call.
     pub fn tells_lines(&self) -> bool {
         self.device.info().backend == BackendKind::Host
     }
-}
-
-/// Opens a device once. Without one there is a line on standard error, but where the environment variable `required` is 1, every
-/// test that asks for it fails.
-#[allow(dead_code, reason = "without GPUs nobody asks")]
-fn gpu(
-    site: &OnceLock<Option<Site>>,
-    backend: BackendKind,
-    open: impl FnOnce() -> Result<Device, DeviceError>,
-    required: &str,
-) -> Option<Site> {
-    let site = site.get_or_init(|| match open() {
-        Ok(device) => Some(Site::new(device)),
-        Err(error) => {
-            // Not through `eprintln`, which the test harness keeps to itself.
-            use std::io::Write;
-            let text = format!("SKIPPED: every {backend} test of `Checked`: {error}\n");
-            let _ = std::io::stderr().write_all(text.as_bytes());
-            None
-        }
-    });
-    let must = std::env::var(required).is_ok_and(|value| value.trim() == "1");
-    assert!(
-        site.is_some() || !must,
-        "{required}=1 and there is no {backend} device: the line that begins with SKIPPED says why"
-    );
-    site.clone()
 }
 
 /// An allocator that the kernels are compiled for.
@@ -267,6 +236,17 @@ pub const fn step(slot: usize, size: u32, other: u32) -> Step {
         size,
         other,
     }
+}
+
+/// Functions that run a test with both allocators.
+#[macro_export]
+macro_rules! with_both {
+    ($($name:ident => $test:ident),* $(,)?) => {$(
+        fn $name(site: &$crate::Site) {
+            $test::<warpheap_rt::alloc::WarpHeap>(site);
+            $test::<warpheap_rt::alloc::ScatterAlloc>(site);
+        }
+    )*};
 }
 
 /// Tests that hand a function the emulator at five widths, under a few schedules in each, and GPUs.

@@ -1,8 +1,11 @@
 //! What the tests of Rust's own collections in kernels share: devices with their kernels.
 
+#[cfg(feature = "cuda")]
+use warpheap_api::host::DeviceError;
 use warpheap_api::host::{Device, HostAlloc, Pool};
 use warpheap_collection_kernels::Kernels;
-use warpheap_host::{HostConfig, Mode};
+use warpheap_host::HostConfig;
+use warpheap_test_devices as devices;
 
 /// An opened device with the kernels.
 #[derive(Clone, Debug)]
@@ -21,22 +24,12 @@ impl Site {
 
     /// The emulator with warps of `width` lanes, on two threads, telling of overlapping blocks.
     pub fn host(width: u32) -> Self {
-        Self::emulator(HostConfig {
-            warp_width: width,
-            threads: 2,
-            check_blocks: Some(true),
-            ..HostConfig::default()
-        })
+        Self::emulator(devices::on_threads(width, 2))
     }
 
     /// The emulator under the schedule that `seed` stands for.
     pub fn explored(width: u32, seed: u64) -> Self {
-        Self::emulator(HostConfig {
-            warp_width: width,
-            mode: Mode::Explore { seed },
-            check_blocks: Some(true),
-            ..HostConfig::default()
-        })
+        Self::emulator(devices::explored(width, seed, HostConfig::default()))
     }
 
     fn emulator(config: HostConfig) -> Self {
@@ -48,31 +41,16 @@ impl Site {
     #[cfg(feature = "cuda")]
     pub fn cuda() -> Option<std::sync::MutexGuard<'static, Self>> {
         use std::sync::{Mutex, OnceLock, PoisonError};
+        use warpheap_api::host::BackendKind;
         static SITE: OnceLock<Option<Mutex<Site>>> = OnceLock::new();
-        let site = SITE.get_or_init(|| {
-            let config = warpheap_cuda::CudaConfig::from_env().expect("good settings");
-            match warpheap_cuda::open_unchecked(&config) {
-                Ok(device) => Some(Mutex::new(Site::new(device))),
-                Err(error) => {
-                    let must = std::env::var("WARPHEAP_REQUIRE_CUDA");
-                    assert!(
-                        !must.is_ok_and(|value| value.trim() == "1"),
-                        "WARPHEAP_REQUIRE_CUDA=1 and {error}"
-                    );
-                    // Not through `eprintln`, which the test harness keeps to itself.
-                    use std::io::Write;
-                    let text = format!("SKIPPED: every CUDA test of Rust's collections: {error}\n");
-                    let _ = std::io::stderr().write_all(text.as_bytes());
-                    None
-                }
-            }
-        });
+        let open = || {
+            let config = warpheap_cuda::CudaConfig::from_env()?;
+            let device = warpheap_cuda::open_unchecked(&config)?;
+            Ok::<_, DeviceError>(Mutex::new(Site::new(device)))
+        };
+        let site = devices::once(&SITE, BackendKind::Cuda, "Rust's collections", open)?;
         // A test that failed left nothing that the next one relies on.
-        Some(
-            site.as_ref()?
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner),
-        )
+        Some(site.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The kernels whose collections allocate with the allocator that they are launched with.

@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 use warpheap::Device;
 use warpheap_api::host::{BackendKind, HostAlloc, Pool};
 use warpheap_container_kernels::Kernels;
-use warpheap_host::{HostConfig, Mode};
+use warpheap_host::HostConfig;
+use warpheap_test_devices as devices;
 
 /// An opened device with the kernels.
 #[derive(Clone, Debug)]
@@ -27,32 +28,22 @@ impl Site {
 
     /// The emulator with warps of `width` lanes, on two threads, telling of overlapping blocks.
     pub fn host(width: u32) -> Self {
-        Self::emulator(HostConfig {
-            warp_width: width,
-            threads: 2,
-            check_blocks: Some(true),
-            ..HostConfig::default()
-        })
+        Self::emulator(devices::on_threads(width, 2))
     }
 
     /// The emulator under the schedule that `seed` stands for; with the model of memory if the environment asks for it.
     pub fn explored(width: u32, seed: u64) -> Self {
-        Self::emulator(HostConfig {
-            warp_width: width,
-            mode: Mode::Explore { seed },
-            check_blocks: Some(true),
-            ..HostConfig::from_env().expect("possible settings")
-        })
+        let config = HostConfig::from_env().expect("possible settings");
+        Self::emulator(devices::explored(width, seed, config))
     }
 
     /// The same in the model of memory, which stops a launch at a data race, whatever the environment says.
     pub fn racing(width: u32, seed: u64) -> Self {
-        Self::emulator(HostConfig {
-            warp_width: width,
-            mode: Mode::Explore { seed },
+        let config = HostConfig {
             races: true,
             ..HostConfig::from_env().expect("possible settings")
-        })
+        };
+        Self::emulator(devices::explored(width, seed, config))
     }
 
     fn emulator(config: HostConfig) -> Self {
@@ -64,21 +55,20 @@ impl Site {
     /// absence is a failure.
     pub fn vulkan() -> Option<Self> {
         static SITE: OnceLock<Option<Site>> = OnceLock::new();
-        gpu(&SITE, BackendKind::Vulkan, "WARPHEAP_REQUIRE_VULKAN")
+        gpu(&SITE, BackendKind::Vulkan)
     }
 
     /// The CUDA device that the environment chooses, opened once; with `WARPHEAP_REQUIRE_CUDA=1` its absence
     /// is a failure.
     pub fn cuda() -> Option<Self> {
         static SITE: OnceLock<Option<Site>> = OnceLock::new();
-        gpu(&SITE, BackendKind::Cuda, "WARPHEAP_REQUIRE_CUDA")
+        gpu(&SITE, BackendKind::Cuda)
     }
 
     /// Whether it is the emulator or Vulkan on CPUs: a few hundred lanes are many.
     pub fn is_slow(&self) -> bool {
         let info = self.device.info();
-        let name = info.name.to_lowercase();
-        info.backend == BackendKind::Host || name.contains("swiftshader")
+        info.backend == BackendKind::Host || devices::is_vulkan_on_cpus(info)
     }
 
     /// A heap of `bytes`.
@@ -168,23 +158,7 @@ pub fn assert_empty<A: HostAlloc>(pool: &Pool<A>) {
     );
 }
 
-/// Opens a device once. Without one there is a line on standard error, but where the environment variable
-/// `required` is 1, every test that asks for it fails.
-fn gpu(site: &OnceLock<Option<Site>>, backend: BackendKind, required: &str) -> Option<Site> {
-    let site = site.get_or_init(|| match Device::open_backend(backend, None) {
-        Ok(device) => Some(Site::new(device)),
-        Err(error) => {
-            // Not through `eprintln`, which the test harness keeps to itself.
-            use std::io::Write;
-            let text = format!("SKIPPED: every {backend} test of the containers: {error}\n");
-            let _ = std::io::stderr().write_all(text.as_bytes());
-            None
-        }
-    });
-    let must = std::env::var(required).is_ok_and(|value| value.trim() == "1");
-    assert!(
-        site.is_some() || !must,
-        "{required}=1 and there is no {backend} device: the line that begins with SKIPPED says why"
-    );
-    site.clone()
+fn gpu(site: &'static OnceLock<Option<Site>>, backend: BackendKind) -> Option<Site> {
+    let open = || Device::open_backend(backend, None).map(Site::new);
+    devices::once(site, backend, "the containers", open).cloned()
 }

@@ -50,10 +50,13 @@ pub fn churn<A: DeviceAlloc>(heap: Heap<A>, damaged: &mut u32, rounds: u32) {
         fill(heap, *block);
         round += 1;
     }
-    for block in blocks {
+    let mut slot = 0;
+    while slot < SLOTS {
+        let block = blocks[slot];
         *damaged += wrong_words(heap, block);
         // SAFETY: the block is this lane's, or null.
         unsafe { heap.free(block.ptr, block.layout) };
+        slot += 1;
     }
 }
 

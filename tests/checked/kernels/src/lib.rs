@@ -5,13 +5,8 @@
 use warpheap_rt::api::HeapMemory;
 use warpheap_rt::device::*;
 
-#[cfg(not(target_arch = "spirv"))]
 warpheap_rt::device_module!(allocators = [Checked<WarpHeap>, Checked<ScatterAlloc>]);
-// All code of a malloc and a free is in each kernel there, which compilers take long for.
-#[cfg(target_arch = "spirv")]
-warpheap_rt::device_module!(allocators = [Checked<WarpHeap>]);
 
-#[cfg(not(target_arch = "spirv"))]
 pub mod churn;
 
 /// What a lane does.
@@ -103,7 +98,6 @@ pub unsafe fn frees<A: DeviceAlloc>(heap: Heap<A>, steps: &[Step], slots: &[Atom
 ///
 /// # Errors
 /// As `realloc`.
-#[cfg(not(target_arch = "spirv"))]
 #[kernel(allocators = listed)]
 pub unsafe fn reallocs<A: DeviceAlloc>(
     heap: Heap<A>,
@@ -141,7 +135,6 @@ pub unsafe fn writes<A: DeviceAlloc>(heap: Heap<A>, steps: &[Step], slots: &[Ato
 ///
 /// # Errors
 /// As `malloc`.
-#[cfg(not(target_arch = "spirv"))]
 #[kernel(allocators = listed)]
 pub fn together<A: DeviceAlloc>(heap: Heap<A>, wrong: &mut u32) -> Result<(), AllocError> {
     let layout = layout::bytes(40);
@@ -172,7 +165,6 @@ pub fn together<A: DeviceAlloc>(heap: Heap<A>, wrong: &mut u32) -> Result<(), Al
 }
 
 /// Every block is freed, from a kernel.
-#[cfg(not(target_arch = "spirv"))]
 #[kernel(allocators = [Checked<WarpHeap>])]
 pub fn frees_all<A: Reset>(heap: Heap<A>) {
     // SAFETY: each lane once, and the launch does nothing else.
