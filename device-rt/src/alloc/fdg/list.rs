@@ -104,6 +104,8 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
             }
             if !done & (code == 0) {
                 let list = words.load(current);
+                // Another group of the warp's lanes may have made it meanwhile.
+                words.acquire();
                 let at = words.fetch_add(list as usize * 4 + COUNT, 1);
                 done = at < ENTRIES;
                 if done {
