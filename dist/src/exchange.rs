@@ -1,0 +1,153 @@
+//! Parts of unequal length from all ranks to all.
+
+use crate::{DistError, Op, World};
+use warpheap::api::Element;
+use warpheap::api::host::assert_plain;
+use warpheap::{Device, DeviceVec};
+
+/// Where the bytes of one rank's part are, and how many of them have come.
+struct Part<T> {
+    elements: Vec<T>,
+    bytes: usize,
+    come: usize,
+}
+
+impl World {
+    /// Sends part `i` to rank `i`, and returns what rank `i` sent as part `i`. Parts have any lengths, and may be empty. A call of
+    /// all ranks.
+    ///
+    /// It goes through host memory: the parts, what comes of it, and twice [`set_round_bytes`](Self::set_round_bytes) for what is
+    /// under way.
+    ///
+    /// # Errors
+    /// [`DistError::Parts`] unless there is a part for each rank; [`DistError::Elements`] if ranks send elements of different sizes;
+    /// [`DistError::NoMemory`].
+    pub fn exchange<T: Element + Copy>(
+        &self,
+        parts: &[impl AsRef<[T]>],
+    ) -> Result<Vec<Vec<T>>, DistError> {
+        const {
+            assert_plain::<T>();
+            assert!(size_of::<T>() > 0, "there is nothing to send");
+        }
+        let size = self.size();
+        if parts.len() != size {
+            return Err(DistError::Parts {
+                got: parts.len(),
+                size,
+            });
+        }
+        let parts: Vec<&[u8]> = parts.iter().map(|part| bytes_of(part.as_ref())).collect();
+        let lengths: Vec<u64> = parts.iter().map(|part| part.len() as u64).collect();
+        let coming = self.link().exchange_numbers(&lengths);
+        let room = |(from, bytes)| Part::<T>::with_room(from, bytes);
+        let mut received: Vec<Part<T>> = (0..).zip(coming).map(room).collect::<Result<_, _>>()?;
+
+        // What a rank has for itself need not travel.
+        let me = self.rank();
+        received[me].append(parts[me]);
+        let others = |lengths: &[u64]| -> u64 {
+            let others = (0..).zip(lengths).filter(|&(rank, _)| rank != me);
+            others.map(|(_, &length)| length).max().unwrap_or(0)
+        };
+        let mut longest = [others(&lengths)];
+        self.link().reduce(Op::Max, &mut longest);
+        let piece = (self.round() / size).max(1);
+        let sent: u64 = lengths.iter().sum::<u64>() - lengths[me];
+        self.add_sent(sent);
+
+        let (mut out, mut into) = (Vec::new(), Vec::new());
+        for number in 0..longest[0].div_ceil(piece as u64) as usize {
+            out.clear();
+            let mut sending = vec![0; size];
+            for (to, part) in parts.iter().enumerate().filter(|&(to, _)| to != me) {
+                let begin = part.len().min(number * piece);
+                let end = part.len().min(begin + piece);
+                out.extend_from_slice(&part[begin..end]);
+                sending[to] = end - begin;
+            }
+            let coming: Vec<usize> = received.iter().map(|part| part.left().min(piece)).collect();
+            into.resize(coming.iter().sum(), 0);
+            self.link()
+                .exchange_bytes(&out, &sending, &mut into, &coming);
+            let mut rest = &into[..];
+            for (part, length) in received.iter_mut().zip(coming) {
+                let (mine, behind) = rest.split_at(length);
+                part.append(mine);
+                rest = behind;
+            }
+        }
+        Ok(received.into_iter().map(Part::finish).collect())
+    }
+
+    /// As [`exchange`](Self::exchange), of vectors on this rank's device, to new vectors there.
+    ///
+    /// # Errors
+    /// As [`exchange`](Self::exchange); [`DistError::Device`].
+    pub fn exchange_vecs<T: Element + Copy>(
+        &self,
+        device: &Device,
+        parts: &[DeviceVec<T>],
+    ) -> Result<Vec<DeviceVec<T>>, DistError> {
+        let parts: Vec<Vec<T>> = parts
+            .iter()
+            .map(DeviceVec::to_vec)
+            .collect::<Result<_, _>>()?;
+        let received = self.exchange(&parts)?;
+        let upload = |part: Vec<T>| DeviceVec::from_slice(device, &part);
+        Ok(received.into_iter().map(upload).collect::<Result<_, _>>()?)
+    }
+}
+
+impl<T: Element + Copy> Part<T> {
+    /// Room for what rank `from` sends.
+    fn with_room(from: usize, bytes: u64) -> Result<Self, DistError> {
+        let element = size_of::<T>();
+        if bytes % element as u64 != 0 {
+            return Err(DistError::Elements {
+                from,
+                bytes,
+                element,
+            });
+        }
+        let mut elements = Vec::new();
+        let length = usize::try_from(bytes).unwrap_or(usize::MAX) / element;
+        let room = elements.try_reserve_exact(length);
+        room.map_err(|_| DistError::NoMemory { from, bytes })?;
+        let bytes = length * element;
+        Ok(Part {
+            elements,
+            bytes,
+            come: 0,
+        })
+    }
+
+    /// Bytes that have not come.
+    fn left(&self) -> usize {
+        self.bytes - self.come
+    }
+
+    /// Puts bytes behind those that have come, as many of them as there is room for.
+    fn append(&mut self, bytes: &[u8]) {
+        let length = bytes.len().min(self.left());
+        // SAFETY: `bytes` is what the vector has room for, and at most what is left of it is written. Nobody else has the room.
+        unsafe {
+            let to = self.elements.as_mut_ptr().cast::<u8>().add(self.come);
+            to.copy_from_nonoverlapping(bytes.as_ptr(), length);
+        }
+        self.come += length;
+    }
+
+    /// The elements that have come.
+    fn finish(mut self) -> Vec<T> {
+        // SAFETY: all bytes of these elements were written, and every bit pattern is a value of an `Element`.
+        unsafe { self.elements.set_len(self.come / size_of::<T>()) };
+        self.elements
+    }
+}
+
+/// The bytes of elements.
+fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
+    // SAFETY: an `Element` has no padding.
+    unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
+}
