@@ -1,6 +1,5 @@
 //! What makes the command line fail, and with which exit code.
 
-use std::process::ExitCode;
 use thiserror::Error;
 use warpheap::DeviceError;
 use warpheap_bench::BenchError;
@@ -60,16 +59,14 @@ impl From<ReportError> for CliError {
 impl CliError {
     /// 2 when the user has to change the command or the file, 1 when the machine failed, 3 when it
     /// became slower.
-    pub fn exit_code(&self) -> ExitCode {
+    pub fn code(&self) -> u8 {
         match self {
-            CliError::Usage(_) | CliError::Job(JobError::Usage(_) | JobError::Input(_)) => {
-                ExitCode::from(2)
-            }
-            CliError::Slower(_) => ExitCode::from(3),
+            CliError::Usage(_) | CliError::Job(JobError::Usage(_) | JobError::Input(_)) => 2,
+            CliError::Slower(_) => 3,
             CliError::Run(_)
             | CliError::Job(JobError::Run(_) | JobError::Wrong { .. })
             | CliError::Overlap(_)
-            | CliError::Write(_) => ExitCode::from(1),
+            | CliError::Write(_) => 1,
         }
     }
 }

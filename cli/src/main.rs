@@ -13,6 +13,7 @@
 //! | `device`, `left_out` | what reports say of the device, and of allocators that cannot do a job |
 //! | `doctor` | `warpheap doctor`: backends, devices, toolchains |
 //! | `done`, `error` | what comes of a command; what can fail, with which exit code |
+//! | `ranks` | commands that several processes do together |
 //! | `plot` | plots |
 //! | `progress`, `size`, `text` | bars, byte sizes, numbers and tables |
 
@@ -31,6 +32,7 @@ mod new;
 mod plot;
 mod progress;
 mod project;
+mod ranks;
 mod size;
 mod text;
 
@@ -47,7 +49,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
-            error.exit_code()
+            ExitCode::from(error.code())
         }
     }
 }

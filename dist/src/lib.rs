@@ -38,7 +38,7 @@
 //! # Building with the feature `mpi`
 //!
 //! It takes an MPI library with `mpicc`, and libclang. Debian: `apt-get install openmpi-bin libopenmpi-dev libclang-dev`. Without
-//! `mpicc` the build script of `mpi-sys` stops with *Could not find MPI library*; without libclang with *Unable to find libclang*.
+//! `mpicc` the build script of `mpi-sys` fails *to find an MPI library for various reasons*; without libclang with *Unable to find libclang*.
 //!
 //! | module | what |
 //! |---|---|

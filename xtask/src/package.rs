@@ -34,17 +34,21 @@ pub fn run(args: &Args) -> Result {
         println!("{:>6} KiB  {}", bytes.div_ceil(1024), file.display());
     }
     match args.try_out {
-        true => outside::run(&packages, vulkan::chosen_drivers().as_deref()),
+        true => outside::run(
+            &packages,
+            vulkan::chosen_drivers().as_deref(),
+            workspace::ALL_BACKENDS,
+        ),
         false => Ok(()),
     }
 }
 
-/// Packs the crates as they lie here, and tries the packages.
+/// Packs the crates as they lie here, and tries the packages. The workspace's own program is compiled with these features.
 ///
 /// # Errors
 /// As [`run`].
-pub fn test(vulkan: Option<&[(&str, &str)]>) -> Result {
-    outside::run(&pack(true)?, vulkan)
+pub fn test(vulkan: Option<&[(&str, &str)]>, features: &str) -> Result {
+    outside::run(&pack(true)?, vulkan, features)
 }
 
 /// The most that crates.io takes.

@@ -4,13 +4,14 @@ mod programs;
 mod steps;
 
 use crate::vulkan::{DRIVER_VARIABLES, SWIFTSHADER, drivers_chosen};
+use crate::workspace::{ALL_BACKENDS, BACKENDS_AND_MPI};
 use crate::{cuda_stub, package};
 use programs::{Cargo, Log, OUTSIDE, Programs};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use steps::Steps;
-use warpheap_toolchain::debian;
 use warpheap_toolchain::error::Result;
+use warpheap_toolchain::{debian, sh};
 
 /// What the Vulkan tests need: the loader, SwiftShader, the validation layer, `spirv-val`.
 const VULKAN_PACKAGES: [&str; 4] = [
@@ -19,6 +20,9 @@ const VULKAN_PACKAGES: [&str; 4] = [
     "vulkan-validationlayers",
     "spirv-tools",
 ];
+
+/// What jobs of several processes need: `mpirun`, the library, and libclang, with which its bindings are made.
+const MPI_PACKAGES: [&str; 3] = ["openmpi-bin", "libopenmpi-dev", "libclang-dev"];
 
 /// Arguments of `cargo xtask test`.
 #[derive(Debug, clap::Args)]
@@ -32,6 +36,9 @@ pub struct Args {
     /// Test on the Vulkan devices of this machine instead of SwiftShader
     #[arg(long, conflicts_with = "skip_vulkan")]
     system_vulkan: bool,
+    /// Do without MPI: jobs have one process
+    #[arg(long)]
+    skip_mpi: bool,
     /// Passed on to `cargo test`, such as the name of a test
     #[arg(last = true)]
     rest: Vec<String>,
@@ -44,11 +51,18 @@ pub struct Args {
 pub fn run(args: &Args) -> Result {
     let mut steps = Steps::begin();
     if steps.run("set-up", || set_up(args)) {
-        let variables = vulkan_variables(args, |name| std::env::var_os(name).is_some());
+        let mut variables = vulkan_variables(args, |name| std::env::var_os(name).is_some());
+        if !args.skip_mpi {
+            variables.push(("WARPHEAP_REQUIRE_MPI", "1"));
+        }
         for (name, value) in &variables {
             eprintln!("{name}={value}");
         }
-        let cargo = Cargo::new(&variables);
+        let features = match args.skip_mpi {
+            true => ALL_BACKENDS,
+            false => BACKENDS_AND_MPI,
+        };
+        let cargo = Cargo::new(&variables, features);
         // What is passed on is meant for the workspace.
         if args.rest.is_empty() {
             let vulkan = (!args.skip_vulkan).then_some(&*variables);
@@ -110,7 +124,7 @@ fn everything(
             });
             steps.run("tests in the model of memory", || cargo.modelled());
         }
-        steps.run("packages", || package::test(vulkan));
+        steps.run("packages", || package::test(vulkan, cargo.features()));
         while let Some(project) = next() {
             steps.run(project, || cargo.outside(project));
         }
@@ -126,7 +140,7 @@ fn everything(
     }
 }
 
-/// Makes the machine ready: packages for Vulkan, what `examples/raw` is linked against.
+/// Makes the machine ready: packages for Vulkan and MPI, what `examples/raw` is linked against.
 fn set_up(args: &Args) -> Result {
     if !args.skip_vulkan {
         if args.system_vulkan || drivers_chosen(|name| std::env::var_os(name).is_some()) {
@@ -134,6 +148,15 @@ fn set_up(args: &Args) -> Result {
         } else if debian::present() || !Path::new(SWIFTSHADER).is_file() {
             let why = "Testing Vulkan without a GPU (see --skip-vulkan and --system-vulkan)";
             debian::ensure(&VULKAN_PACKAGES, why, !args.no_install)?;
+        }
+    }
+    if !args.skip_mpi {
+        let here = ["mpirun", "mpicc"]
+            .into_iter()
+            .all(|name| sh::which(name).is_some());
+        if debian::present() || !here {
+            let why = "Testing jobs of several processes (see --skip-mpi)";
+            debian::ensure(&MPI_PACKAGES, why, !args.no_install)?;
         }
     }
     cuda_stub::make(&cuda_stub::default_dir()).map(drop)
@@ -164,6 +187,7 @@ mod tests {
             no_install: true,
             skip_vulkan,
             system_vulkan,
+            skip_mpi: false,
             rest: Vec::new(),
         }
     }

@@ -16,6 +16,9 @@ pub const PROFILE: &str = "release";
 /// The features with every backend that exists.
 pub const ALL_BACKENDS: &str = "host,cuda,vulkan";
 
+/// The same, and several processes by MPI, whose library has to be there.
+pub const BACKENDS_AND_MPI: &str = "host,cuda,vulkan,mpi";
+
 /// The root folder of the workspace.
 pub fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

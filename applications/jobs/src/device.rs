@@ -4,6 +4,7 @@ use crate::seconds::seconds;
 use serde::Serialize;
 use std::time::Duration;
 use warpheap::{Device, DeviceError};
+use warpheap_dist::World;
 
 /// Opens the device that a job is timed on.
 ///
@@ -11,6 +12,20 @@ use warpheap::{Device, DeviceError};
 /// As [`Device::open_named`].
 pub fn open(backend: Option<&str>, device: Option<&str>) -> Result<Device, DeviceError> {
     let device = Device::open_named(backend, device)?;
+    device.keep_pace(true);
+    Ok(device)
+}
+
+/// As [`open`], the device of this rank.
+///
+/// # Errors
+/// As [`World::open_device`].
+pub fn open_in(
+    world: &World,
+    backend: Option<&str>,
+    device: Option<&str>,
+) -> Result<Device, DeviceError> {
+    let device = world.open_device(backend, device)?;
     device.keep_pace(true);
     Ok(device)
 }

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use thiserror::Error;
 use warpheap::DeviceError;
+use warpheap_dist::DistError;
 
 /// Why a job did not do what it was asked to.
 #[derive(Debug, Error)]
@@ -65,6 +66,16 @@ impl From<DeviceError> for JobError {
             | DeviceError::NothingOpens { .. }
             | DeviceError::BadConfig { .. }
             | DeviceError::NoDevice { .. } => JobError::Usage(error.to_string()),
+            error => JobError::Run(error.to_string()),
+        }
+    }
+}
+
+impl From<DistError> for JobError {
+    fn from(error: DistError) -> Self {
+        match error {
+            DistError::NotBuilt { .. } => JobError::Usage(error.to_string()),
+            DistError::Device(error) => error.into(),
             error => JobError::Run(error.to_string()),
         }
     }

@@ -10,29 +10,48 @@ mod plot;
 mod show;
 
 use crate::error::CliError;
-use crate::{heap_map, text};
+use crate::{heap_map, ranks, text};
 use args::KmerArgs;
+use warpheap_dist::World;
 use warpheap_jobs::allocators::{self, DEFAULT};
 use warpheap_jobs::device;
 use warpheap_jobs::kmer;
-use warpheap_jobs::progress::Progress;
+use warpheap_jobs::progress::{Progress, Silent};
 
-/// Counts k-mers with each of the allocators asked for.
+/// Counts k-mers with each of the allocators asked for; by all processes that a launcher of MPI started.
 ///
 /// # Errors
 /// Options that make no sense, a bad file, a device that fails or counts wrongly.
 pub fn run(args: &KmerArgs) -> Result<String, CliError> {
-    heap_map::around(args.heap_map.as_deref(), args.json, |progress| {
-        job(args, progress)
+    ranks::around(|world| {
+        // Files and the terminal are rank 0's.
+        if world.rank() != 0 {
+            return job(args, world, &Silent);
+        }
+        heap_map::around(args.heap_map.as_deref(), args.json, |progress| {
+            job(args, world, progress)
+        })
     })
 }
 
-fn job(args: &KmerArgs, progress: &dyn Progress) -> Result<String, CliError> {
-    crate::plot::check(args.plot.as_deref())?;
-    let allocators = allocators::named(&args.allocator, &kmer::all(), DEFAULT)?;
-    // Before the sequences are made: a wrong name should not wait for a large file.
-    let device = device::open(args.backend.as_deref(), args.device.as_deref())?;
-    let report = kmer::run(&device, &allocators, &args.options(), progress)?;
+/// What is to be printed: nothing by ranks other than 0.
+fn job(args: &KmerArgs, world: &World, progress: &dyn Progress) -> Result<String, CliError> {
+    let asked = || {
+        crate::plot::check(args.plot.as_deref())?;
+        let allocators = allocators::named(&args.allocator, &kmer::all(), DEFAULT)?;
+        // Before the sequences are made: a wrong name should not wait for a large file.
+        let device = device::open_in(world, args.backend.as_deref(), args.device.as_deref())?;
+        Ok::<_, CliError>((allocators, device))
+    };
+    let (allocators, device) = world.agree(asked())?;
+    let options = args.options();
+    let report = match world.size() {
+        1 => Some(kmer::run(&device, &allocators, &options, progress)?),
+        _ => kmer::parts::run(world, &device, &allocators, &options, progress)?,
+    };
+    let Some(report) = report else {
+        return Ok(String::new());
+    };
     if let Some(path) = &args.plot {
         plot::write(path, &report)?;
     }

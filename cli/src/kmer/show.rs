@@ -3,7 +3,7 @@
 use crate::text::{grouped, percent, table, time};
 use crate::{device, left_out, size};
 use std::fmt::Write;
-use warpheap_jobs::kmer::report::{Report, Run, Source, Top};
+use warpheap_jobs::kmer::report::{RankReport, Report, Run, Source, Top};
 
 /// The report for people.
 pub fn text(report: &Report) -> String {
@@ -12,6 +12,7 @@ pub fn text(report: &Report) -> String {
         [run] => text += &one_run(run),
         runs => text += &runs_table(runs),
     }
+    text += &ranks_table(&report.ranks);
     text += &left_out::lines(&report.left_out);
     if !report.top.is_empty() {
         // The checks made sure that all runs have the same.
@@ -40,8 +41,8 @@ fn head(report: &Report) -> String {
          input     {source}: {} sequences, {} bases, {} unknown letters\n\
          k-mers    {} of {} bases{strands}, {} different ones, {} of them once\n",
         device::lines(&report.device),
-        grouped(input.records.into()),
-        grouped(input.bases.into()),
+        grouped(input.records),
+        grouped(input.bases),
         grouped(input.unknown),
         grouped(report.total),
         report.k,
@@ -116,6 +117,42 @@ fn runs_table(runs: &[Run]) -> String {
     format!("\n{}", table(&rows))
 }
 
+/// What each of several ranks did; of the first allocator, where it depends on that.
+fn ranks_table(ranks: &[RankReport]) -> String {
+    if ranks.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "rank",
+        "bases",
+        "k-mers",
+        "different",
+        "sent",
+        "load",
+        "cut",
+        "exchange",
+        "count",
+        "check",
+    ];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for rank in ranks {
+        let phases = rank.runs.first().map(|run| run.phases).unwrap_or_default();
+        rows.push(vec![
+            rank.rank.to_string(),
+            grouped(rank.bases),
+            grouped(rank.kmers),
+            grouped(rank.distinct),
+            size::display(rank.bytes_sent),
+            time(rank.load),
+            time(rank.cut),
+            time(rank.exchange),
+            time(phases.count),
+            time(phases.check),
+        ]);
+    }
+    format!("\n{}", table(&rows))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,6 +196,7 @@ mod tests {
             spectrum: vec![Frequency { count: 2, kmers: 7 }],
             runs: vec![run; runs],
             left_out: Vec::new(),
+            ranks: Vec::new(),
         }
     }
 
@@ -182,6 +220,32 @@ mod tests {
         );
         assert_eq!(keys(&json["top"][0]), "count kmer");
         assert_eq!(keys(&json["spectrum"][0]), "count kmers");
+    }
+
+    #[test]
+    fn several_ranks_have_a_row_each() {
+        let mut report = report(1);
+        assert!(!text(&report).contains("rank"));
+        let rank = |rank| RankReport {
+            rank,
+            bases: 100,
+            kmers: 90,
+            distinct: 80,
+            bytes_sent: 4096,
+            load: Duration::ZERO,
+            cut: Duration::ZERO,
+            exchange: Duration::ZERO,
+            runs: report.runs.clone(),
+        };
+        report.ranks = (0..3).map(rank).collect();
+        let json = serde_json::to_value(&report).unwrap_or_default();
+        assert_eq!(
+            keys(&json["ranks"][2]).join(" "),
+            "bases bytes_sent cut_s distinct exchange_s kmers load_s rank runs"
+        );
+        let text = text(&report);
+        let rows = text.lines().filter(|line| line.contains("4 KiB"));
+        assert_eq!(rows.count(), 3, "{text}");
     }
 
     #[test]

@@ -10,6 +10,8 @@ mod kmer;
 mod new;
 mod project;
 mod races;
+#[cfg(feature = "mpi")]
+mod ranks;
 mod usage;
 
 use std::io::Write;

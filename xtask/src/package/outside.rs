@@ -1,7 +1,7 @@
 //! A project that has nothing but the packages: no checkout, no network.
 
 use super::Package;
-use crate::workspace::{self, ALL_BACKENDS, PROFILE};
+use crate::workspace::{self, PROFILE};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,16 +32,16 @@ offline = true
 
 /// Builds the project and runs its kernels: on the host, and where something compiles them also on Vulkan, unless that is
 /// `None`, with variables that name a driver. Where something compiles them it is also built for CUDA, which takes nothing
-/// of CUDA's; a machine without a driver is told so.
+/// of CUDA's; a machine without a driver is told so. The program that makes the project is compiled with the features `tested`.
 ///
 /// # Errors
 /// When it does not compile or a kernel goes wrong.
-pub fn run(packages: &[Package], vulkan: Option<&[(&str, &str)]>) -> Result {
+pub fn run(packages: &[Package], vulkan: Option<&[(&str, &str)]>, tested: &str) -> Result {
     let folder = workspace::root().join("target/from-packages");
     sh::remove(&folder)?;
     sh::make_dir(&folder)?;
     registry(&folder.join("packages"), packages)?;
-    let project = make(&folder)?;
+    let project = make(&folder, tested)?;
     sh::make_dir(&project.join(".cargo"))?;
     sh::write(&project.join(".cargo/config.toml"), SOURCES)?;
     count(&project)?;
@@ -100,7 +100,7 @@ fn registry(folder: &Path, packages: &[Package]) -> Result {
 }
 
 /// Makes a project as a user does, with `warpheap new`.
-fn make(folder: &Path) -> Result<PathBuf> {
+fn make(folder: &Path, features: &str) -> Result<PathBuf> {
     let mut cargo = workspace::cargo();
     // The program beside its tests, in the whole workspace: nothing is compiled with other features than for the tests.
     cargo.args([
@@ -111,7 +111,7 @@ fn make(folder: &Path) -> Result<PathBuf> {
         "--test",
         "cli",
     ]);
-    cargo.args(["--profile", PROFILE, "--features", ALL_BACKENDS]);
+    cargo.args(["--profile", PROFILE, "--features", features]);
     sh::run(&mut cargo)?;
     let built = workspace::target_dir(&workspace::metadata()?)?.join(PROFILE);
     let program = built.join("warpheap");

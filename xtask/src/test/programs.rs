@@ -1,6 +1,6 @@
 //! The programs that tests lie in, and how cargo runs them.
 
-use crate::workspace::{self, ALL_BACKENDS, PROFILE};
+use crate::workspace::{self, PROFILE};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -88,14 +88,19 @@ impl Programs {
 /// How cargo runs tests: with which variables, and where the output goes.
 pub(super) struct Cargo<'a> {
     variables: &'a [(&'static str, &'static str)],
+    features: &'static str,
     log: Option<&'a Log>,
 }
 
 impl<'a> Cargo<'a> {
     /// With output to the terminal.
-    pub(super) fn new(variables: &'a [(&'static str, &'static str)]) -> Self {
+    pub(super) fn new(
+        variables: &'a [(&'static str, &'static str)],
+        features: &'static str,
+    ) -> Self {
         Cargo {
             variables,
+            features,
             log: None,
         }
     }
@@ -107,8 +112,14 @@ impl<'a> Cargo<'a> {
     {
         Cargo {
             variables: self.variables,
+            features: self.features,
             log: Some(log),
         }
+    }
+
+    /// The features that the workspace is tested with.
+    pub(super) fn features(&self) -> &'static str {
+        self.features
     }
 
     /// Tests of the workspace.
@@ -149,7 +160,7 @@ impl<'a> Cargo<'a> {
     fn test_workspace(&self) -> Command {
         let mut command = workspace::cargo();
         command.args(["test", "--workspace", "--profile", PROFILE]);
-        command.args(["--features", ALL_BACKENDS]);
+        command.args(["--features", self.features]);
         command.envs(self.variables.iter().copied());
         command
     }
@@ -240,7 +251,7 @@ mod tests {
         let name = format!("warpheap-xtask-{}.log", std::process::id());
         let path = std::env::temp_dir().join(name);
         let log = Log::at(path.clone()).unwrap();
-        let cargo = Cargo::new(&[]);
+        let cargo = Cargo::new(&[], "");
         for word in ["one", "two"] {
             let cargo = cargo.with_log(&log);
             cargo.run(Command::new("echo").arg(word)).unwrap();

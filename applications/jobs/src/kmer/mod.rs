@@ -8,10 +8,12 @@
 //! | `allocators`, `run` | which allocators there are; one run on a device, and whether it is right |
 //! | `options`, `ready` | what is asked for; what is made of it before the first run |
 //! | [`report`] | what comes of it |
+//! | [`parts`] | the same by several processes |
 
 mod allocators;
 mod generate;
 mod options;
+pub mod parts;
 mod pool;
 pub mod read;
 mod ready;
@@ -32,7 +34,7 @@ use crate::device::DeviceReport;
 use crate::error::JobError;
 use crate::pool::Failure;
 use crate::progress::Progress;
-use report::{Frequency, Report, SCHEMA, Top};
+use report::{Frequency, Report, Run, SCHEMA, Top};
 use warpheap::Device;
 
 /// Counts the k-mers with each of these allocators, and checks the counts against the CPU's.
@@ -52,20 +54,12 @@ pub fn run(
     let mut runs = Vec::new();
     let mut left_out = Vec::new();
     for allocator in allocators {
-        match (allocator.job)(&context) {
+        let run = (allocator.job)(&context);
+        match outcome(run, allocator, allocators.len())? {
             Ok(run) => runs.push(run),
-            Err(Failure::Other(error)) => return Err(error),
-            // A table of all is not worth less for one that is missing.
-            Err(Failure::Cannot(error)) if allocator.by_name || allocators.len() == 1 => {
-                return Err(error);
-            }
-            Err(Failure::Cannot(error)) => left_out.push(LeftOut::new(allocator.name, &error)),
+            Err(error) => left_out.push(LeftOut::new(allocator.name, &error)),
         }
     }
-    let top = |(kmer, count)| Top {
-        kmer: sequences::letters(kmer, options.k),
-        count,
-    };
     let frequency = |(count, kmers)| Frequency { count, kmers };
     Ok(Report {
         schema: SCHEMA,
@@ -75,9 +69,34 @@ pub fn run(
         canonical: options.canonical,
         total: counts.total,
         distinct: counts.distinct(),
-        top: counts.top(options.top).into_iter().map(top).collect(),
+        top: named_top(counts.top(options.top), options.k),
         spectrum: counts.spectrum().into_iter().map(frequency).collect(),
         runs,
         left_out,
+        ranks: Vec::new(),
     })
+}
+
+/// A run, or why one of `number` allocators is left out; an error is what ends the job.
+fn outcome(
+    run: Result<Run, Failure>,
+    allocator: &Allocator<Job>,
+    number: usize,
+) -> Result<Result<Run, JobError>, JobError> {
+    match run {
+        Ok(run) => Ok(Ok(run)),
+        Err(Failure::Other(error)) => Err(error),
+        Err(Failure::Cannot(error)) if allocator.by_name || number == 1 => Err(error),
+        // A table of all is not worth less for one that is missing.
+        Err(Failure::Cannot(error)) => Ok(Err(error)),
+    }
+}
+
+/// Frequent k-mers in letters.
+fn named_top(top: Vec<(u64, u32)>, k: u32) -> Vec<Top> {
+    let named = |(kmer, count)| Top {
+        kmer: sequences::letters(kmer, k),
+        count,
+    };
+    top.into_iter().map(named).collect()
 }

@@ -80,18 +80,33 @@ pub enum LineError {
 /// # Errors
 /// [`FastaError`], with the number of the line where one is to blame.
 pub fn read(path: &Path) -> Result<(String, Sequences), FastaError> {
-    let (name, bytes) = if path == Path::new("-") {
+    let (name, bytes) = contents(path)?;
+    let sequences = parse(&name, &bytes)?;
+    Ok((name, sequences))
+}
+
+/// What errors call a file.
+pub(super) fn name(path: &Path) -> String {
+    match path == Path::new("-") {
+        true => "standard input".to_owned(),
+        false => path.display().to_string(),
+    }
+}
+
+/// All of a file, or of standard input, with the name that errors carry.
+pub(super) fn contents(path: &Path) -> Result<(String, Vec<u8>), FastaError> {
+    let file = name(path);
+    let bytes = if path == Path::new("-") {
         let mut bytes = Vec::new();
         let read = std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes);
-        ("standard input".to_owned(), read.map(|_| bytes))
+        read.map(|_| bytes)
     } else {
-        (path.display().to_string(), std::fs::read(path))
+        std::fs::read(path)
     };
-    let sequences = match bytes {
-        Ok(bytes) => parse(&name, &bytes)?,
-        Err(source) => return Err(FastaError::Io { file: name, source }),
-    };
-    Ok((name, sequences))
+    match bytes {
+        Ok(bytes) => Ok((file, bytes)),
+        Err(source) => Err(FastaError::Io { file, source }),
+    }
 }
 
 /// Reads the contents of the file called `name`.
@@ -99,6 +114,16 @@ pub fn read(path: &Path) -> Result<(String, Sequences), FastaError> {
 /// # Errors
 /// [`FastaError`], as [`read`].
 pub fn parse(name: &str, bytes: &[u8]) -> Result<Sequences, FastaError> {
+    match records(name, bytes)? {
+        sequences if sequences.len == 0 => Err(FastaError::NoBases {
+            file: name.to_owned(),
+        }),
+        sequences => Ok(sequences),
+    }
+}
+
+/// As [`parse`], but there may be no bases.
+pub(super) fn records(name: &str, bytes: &[u8]) -> Result<Sequences, FastaError> {
     let file = name.to_owned();
     // Editors on Windows put a byte order mark in front.
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
@@ -133,10 +158,7 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Sequences, FastaError> {
             })?,
         }
     }
-    match builder.len() {
-        0 => Err(FastaError::NoBases { file }),
-        _ => Ok(builder.finish()),
-    }
+    Ok(builder.finish())
 }
 
 /// Appends a line of letters.

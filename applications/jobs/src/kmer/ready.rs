@@ -37,12 +37,21 @@ impl Ready {
         let (input, sequences) = input(&options.input)?;
         let counts = reference::count(&sequences, options.k, options.canonical);
         if counts.total == 0 {
-            return Err(JobError::Usage(format!(
-                "there is no {}-mer: no sequence has so many known bases in a row",
-                options.k
-            )));
+            return Err(no_kmer(options.k));
         }
-        Ok(Ready {
+        Ok(Self::of(device, kernels, sequences, counts, options, input))
+    }
+
+    /// Sequences whose k-mers the CPU has counted; there may be none.
+    pub(super) fn of(
+        device: &Device,
+        kernels: Kernels,
+        sequences: Sequences,
+        counts: Counts,
+        options: &Options,
+        input: InputReport,
+    ) -> Self {
+        Ready {
             device: device.clone(),
             kernels,
             sequences,
@@ -51,7 +60,7 @@ impl Ready {
             pool: options.pool,
             batch: options.batch,
             input,
-        })
+        }
     }
 
     /// What a run works with.
@@ -69,6 +78,13 @@ impl Ready {
     }
 }
 
+/// The error for sequences without a k-mer.
+pub(super) fn no_kmer(k: u32) -> JobError {
+    JobError::Usage(format!(
+        "there is no {k}-mer: no sequence has so many known bases in a row"
+    ))
+}
+
 /// Reads or generates the sequences.
 fn input(input: &Input) -> Result<(InputReport, Sequences), JobError> {
     let started = Instant::now();
@@ -81,8 +97,8 @@ fn input(input: &Input) -> Result<(InputReport, Sequences), JobError> {
     };
     let report = InputReport {
         source,
-        records: sequences.records,
-        bases: sequences.len,
+        records: sequences.records.into(),
+        bases: sequences.len.into(),
         unknown: sequences.unknown,
         load: started.elapsed(),
     };

@@ -1,6 +1,7 @@
 //! The k-mers as the CPU counts them.
 
 use super::sequences::Sequences;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
 /// How often each k-mer comes.
@@ -40,6 +41,11 @@ pub fn count(sequences: &Sequences, k: u32, canonical: bool) -> Counts {
     Counts { k, of, total }
 }
 
+/// The order of k-mers by how often they come, the most frequent first, equal ones in the order of the alphabet.
+pub fn by_frequency(a: &(u64, u32), b: &(u64, u32)) -> Ordering {
+    b.1.cmp(&a.1).then(a.0.cmp(&b.0))
+}
+
 impl Counts {
     /// Number of different k-mers.
     pub fn distinct(&self) -> u64 {
@@ -49,12 +55,11 @@ impl Counts {
     /// The `count` most frequent ones with how often they come, equal ones in the order of the alphabet.
     pub fn top(&self, count: usize) -> Vec<(u64, u32)> {
         let mut order: Vec<(u64, u32)> = self.of.iter().map(|(&k, &n)| (k, n)).collect();
-        let by_count = |a: &(u64, u32), b: &(u64, u32)| b.1.cmp(&a.1).then(a.0.cmp(&b.0));
         if count < order.len() {
-            order.select_nth_unstable_by(count, by_count);
+            order.select_nth_unstable_by(count, by_frequency);
             order.truncate(count);
         }
-        order.sort_unstable_by(by_count);
+        order.sort_unstable_by(by_frequency);
         order
     }
 

@@ -34,6 +34,35 @@ pub struct Report {
     pub runs: Vec<Run>,
     /// Allocators of `all` that cannot hold the map.
     pub left_out: Vec<LeftOut>,
+    /// What each rank did, if there were several: `runs` then has what all took together, and the longest of their times.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<RankReport>,
+}
+
+/// What one of several ranks did.
+#[derive(Debug, Clone, Serialize)]
+pub struct RankReport {
+    /// Which one it is.
+    pub rank: usize,
+    /// Bases that it read.
+    pub bases: u64,
+    /// K-mers that it counted.
+    pub kmers: u64,
+    /// Different ones.
+    pub distinct: u64,
+    /// Bytes of sequence that it sent to others.
+    pub bytes_sent: u64,
+    /// Seconds to read or generate its part of the sequences.
+    #[serde(rename = "load_s", serialize_with = "seconds")]
+    pub load: Duration,
+    /// Seconds to cut the part by ranks, and to put together what came from others.
+    #[serde(rename = "cut_s", serialize_with = "seconds")]
+    pub cut: Duration,
+    /// Seconds to send and receive, and to wait for the others.
+    #[serde(rename = "exchange_s", serialize_with = "seconds")]
+    pub exchange: Duration,
+    /// One per allocator, as in the report.
+    pub runs: Vec<Run>,
 }
 
 /// The sequences of a report.
@@ -43,9 +72,9 @@ pub struct InputReport {
     #[serde(flatten)]
     pub source: Source,
     /// Sequences.
-    pub records: u32,
+    pub records: u64,
     /// Bases.
-    pub bases: u32,
+    pub bases: u64,
     /// Letters that stand for several bases.
     pub unknown: u64,
     /// Seconds to read or generate them.

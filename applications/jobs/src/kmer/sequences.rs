@@ -80,6 +80,20 @@ impl Builder {
         self.made.len
     }
 
+    /// The words of bases and of breaks so far.
+    pub fn words(&self) -> (&[u32], &[u32]) {
+        (&self.made.bases, &self.made.breaks)
+    }
+
+    /// Appends `len` bases that lie in such words, with their breaks. There are no more than 32 bits count.
+    pub fn append(&mut self, len: u32, bases: &[u32], breaks: &[u32]) {
+        let at = u64::from(self.made.len);
+        append_bits(&mut self.made.bases, 2 * at, bases, 2 * u64::from(len));
+        append_bits(&mut self.made.breaks, at, breaks, len.into());
+        self.made.len += len;
+        self.broken = false;
+    }
+
     /// The sequences.
     pub fn finish(mut self) -> Sequences {
         for words in [&mut self.made.bases, &mut self.made.breaks] {
@@ -89,10 +103,33 @@ impl Builder {
     }
 }
 
+/// Appends the first `count` bits of `more` to the first `len` bits of `words`, behind which there are zeros.
+fn append_bits(words: &mut Vec<u32>, len: u64, more: &[u32], count: u64) {
+    let (shift, needed) = (len % 32, (len + count).div_ceil(32) as usize);
+    words.reserve(needed - words.len());
+    for &word in more {
+        match words.last_mut().filter(|_| shift != 0) {
+            Some(last) => {
+                *last |= word << shift;
+                words.push(word >> (32 - shift));
+            }
+            None => words.push(word),
+        }
+    }
+    words.truncate(needed);
+}
+
 /// A k-mer, the last base in the lowest bits, in letters.
 pub fn letters(kmer: u64, k: u32) -> String {
     let base = |i: u32| LETTERS[(kmer >> (2 * i) & 3) as usize];
     (0..k).rev().map(base).collect()
+}
+
+/// All bases in letters.
+#[cfg(test)]
+pub fn letters_of(sequences: &Sequences) -> String {
+    let letter = |at| LETTERS[sequences.base(at) as usize];
+    (0..sequences.len).map(letter).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,186 @@
+//! K-mers counted by several ranks, each with a device and a map of its own.
+//!
+//! A rank reads a part of the input, sends each k-mer to the rank that it belongs to, and counts those that come to it as
+//! a process that is alone counts all: with the same kernel, against the CPU. What is reported is the same with any number of ranks.
+//!
+//! | module | what |
+//! |---|---|
+//! | `load` | the part of the input that a rank reads |
+//! | `owners`, `packed` | sequences cut by which rank counts their k-mers; pieces as they travel |
+//! | `spread` | the exchange, in rounds |
+//! | `gathered` | what all ranks found, on rank 0 |
+
+mod gathered;
+mod load;
+mod owners;
+mod packed;
+mod spread;
+
+use super::options::Options;
+use super::read::FastaError;
+use super::ready::{Ready, no_kmer};
+use super::reference;
+use super::report::{InputReport, RankReport, Report, SCHEMA, Source};
+use super::{Job, named_top, outcome};
+use crate::allocators::{Allocator, LeftOut};
+use crate::device::DeviceReport;
+use crate::error::JobError;
+use crate::progress::Progress;
+use spread::Spread;
+use std::time::{Duration, Instant};
+use warpheap::Device;
+use warpheap_dist::{Op, World};
+
+/// As [`run`](super::run), by all ranks of a world, each on its own device; the report is rank 0's, and the others have none. A call
+/// of all ranks with the same settings.
+///
+/// # Errors
+/// As [`run`](super::run), on the lowest rank that has one: the others wait until it ends the job ([`World::agree`]).
+pub fn run(
+    world: &World,
+    device: &Device,
+    allocators: &[Allocator<Job>],
+    options: &Options,
+    progress: &dyn Progress,
+) -> Result<Option<Report>, JobError> {
+    let loaded = world.agree(load(world, device, options))?;
+    let spread = spread::spread(world, &loaded.sequences, options, progress)?;
+    let Loaded {
+        kernels,
+        source,
+        sequences,
+        time: load,
+    } = loaded;
+    let Spread {
+        sequences: received,
+        kmers,
+        cut,
+        exchange,
+    } = spread;
+    let read = u64::from(sequences.len);
+    let mut sums = [read, sequences.records.into(), sequences.unknown, kmers];
+    drop(sequences);
+    world.reduce(Op::Sum, &mut sums)?;
+    let [bases, records, unknown, total] = sums;
+    world.agree(some_kmer(&source, options.k, bases, total))?;
+
+    let counts = reference::count(&received, options.k, options.canonical);
+    let mut sums = [counts.total, counts.distinct()];
+    world.reduce(Op::Sum, &mut sums)?;
+    let [counted, distinct] = sums;
+    world.agree(all_arrived(total, counted))?;
+    let mut mine = RankReport {
+        rank: world.rank(),
+        bases: read,
+        kmers: counts.total,
+        distinct: counts.distinct(),
+        bytes_sent: world.bytes_sent(),
+        load,
+        cut,
+        exchange,
+        runs: Vec::new(),
+    };
+    let input = InputReport {
+        source,
+        records,
+        bases,
+        unknown,
+        load: Duration::ZERO,
+    };
+    let ready = Ready::of(device, kernels, received, counts, options, input);
+    let context = ready.context(progress);
+    let mut left_out = Vec::new();
+    for allocator in allocators {
+        let run = (allocator.job)(&context);
+        let run = world.agree(outcome(run, allocator, allocators.len()))?;
+        // Where one rank cannot, all do without.
+        let why = run
+            .as_ref()
+            .err()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let mut cannot = [u64::from(run.is_err())];
+        world.reduce(Op::Max, &mut cannot)?;
+        let reasons = world.gather(why.as_bytes())?;
+        match run {
+            Ok(run) if cannot == [0] => mine.runs.push(run),
+            _ => left_out.extend(reasons.into_iter().find(|why| !why.is_empty()).map(|why| {
+                let why = String::from_utf8_lossy(&why).into_owned();
+                let allocator = allocator.name;
+                LeftOut { allocator, why }
+            })),
+        }
+    }
+
+    let counts = &ready.counts;
+    let top = gathered::top(world, counts, options.top)?;
+    let spectrum = gathered::spectrum(world, counts)?;
+    let ranks = gathered::ranks(world, &mine)?;
+    if world.rank() != 0 {
+        return Ok(None);
+    }
+    let together = |number: usize| {
+        let runs = ranks.iter().filter_map(|rank| rank.runs.get(number));
+        gathered::together(runs, total)
+    };
+    let load = ranks.iter().map(|rank| rank.load).max().unwrap_or_default();
+    Ok(Some(Report {
+        input: InputReport {
+            load,
+            ..ready.input.clone()
+        },
+        total,
+        distinct,
+        top: named_top(top, options.k),
+        spectrum,
+        runs: (0..mine.runs.len()).filter_map(together).collect(),
+        left_out,
+        ranks,
+        schema: SCHEMA,
+        device: DeviceReport::from(device),
+        k: options.k,
+        canonical: options.canonical,
+    }))
+}
+
+/// What a rank has before anything is sent.
+struct Loaded {
+    kernels: warpheap_applications::Kernels,
+    source: Source,
+    sequences: super::Sequences,
+    time: Duration,
+}
+
+fn load(world: &World, device: &Device, options: &Options) -> Result<Loaded, JobError> {
+    options.check()?;
+    let kernels = warpheap_applications::load(device)?;
+    let started = Instant::now();
+    let (source, sequences) = load::part(&options.input, world.rank(), world.size())?;
+    Ok(Loaded {
+        kernels,
+        source,
+        sequences,
+        time: started.elapsed(),
+    })
+}
+
+/// Makes sure that there is something to count.
+fn some_kmer(source: &Source, k: u32, bases: u64, kmers: u64) -> Result<(), JobError> {
+    match source {
+        Source::File { file } if bases == 0 => {
+            Err(FastaError::NoBases { file: file.clone() }.into())
+        }
+        _ if kmers == 0 => Err(no_kmer(k)),
+        _ => Ok(()),
+    }
+}
+
+/// Makes sure that nothing was lost on its way.
+fn all_arrived(sent: u64, counted: u64) -> Result<(), JobError> {
+    match sent == counted {
+        true => Ok(()),
+        false => Err(JobError::Run(format!(
+            "the ranks sent {sent} k-mers and received {counted}: the MPI library or the network is wrong"
+        ))),
+    }
+}
