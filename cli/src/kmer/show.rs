@@ -244,7 +244,7 @@ mod tests {
             "bases bytes_sent cut_s distinct exchange_s kmers load_s rank runs"
         );
         let text = text(&report);
-        let rows = text.lines().filter(|line| line.contains("4 KiB"));
+        let rows = text.lines().filter(|line| line.contains("4.00 KiB"));
         assert_eq!(rows.count(), 3, "{text}");
     }
 
