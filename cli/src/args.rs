@@ -32,6 +32,8 @@ pub enum Command {
     /// Join two tables by hashing inside kernels that get pages for what they find, and check it against the CPU.
     Join(JoinArgs),
     /// Count the k-mers of DNA sequences in a hash map that grows on the device, and check them against the CPU.
+    ///
+    /// Processes that `mpirun` starts count together, in builds with the feature `mpi`.
     Kmer(KmerArgs),
     /// Measure the allocators: times beside floors, utilisation, latency, and more; tables and plots.
     Bench(BenchArgs),
