@@ -46,21 +46,19 @@ impl World {
         // What a rank has for itself need not travel.
         let me = self.rank();
         received[me].append(parts[me]);
-        let others = |lengths: &[u64]| -> u64 {
-            let others = (0..).zip(lengths).filter(|&(rank, _)| rank != me);
-            others.map(|(_, &length)| length).max().unwrap_or(0)
-        };
-        let mut longest = [others(&lengths)];
+        let others = (0..size).filter(|&rank| rank != me);
+        let travel = || others.clone().map(|to| lengths[to]);
+        self.add_sent(travel().sum());
+        let mut longest = [travel().max().unwrap_or(0)];
         self.link().reduce(Op::Max, &mut longest);
         let piece = (self.round() / size).max(1);
-        let sent: u64 = lengths.iter().sum::<u64>() - lengths[me];
-        self.add_sent(sent);
 
         let (mut out, mut into) = (Vec::new(), Vec::new());
         for number in 0..longest[0].div_ceil(piece as u64) as usize {
             out.clear();
             let mut sending = vec![0; size];
-            for (to, part) in parts.iter().enumerate().filter(|&(to, _)| to != me) {
+            for to in others.clone() {
+                let part = parts[to];
                 let begin = part.len().min(number * piece);
                 let end = part.len().min(begin + piece);
                 out.extend_from_slice(&part[begin..end]);

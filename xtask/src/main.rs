@@ -41,7 +41,7 @@ enum Task {
     Bundle(bundle::Args),
     /// Check the links of the documentation, and build the book
     Book(book::Args),
-    /// Document every published crate with all features, as docs.rs does, and with none; warnings are errors
+    /// Document every published crate with the features that docs.rs takes, and without any; warnings are errors
     Docs,
     /// Pack the crates that are published
     Package(package::Args),
