@@ -17,6 +17,7 @@ use crate::status::{Refused, Status, no_device};
 use crate::stream::Shared;
 use crate::sys::limit::MALLOC_HEAP_SIZE;
 use crate::table::Table;
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -278,6 +279,20 @@ impl Backend for CudaBackend {
             return Ok(());
         }
         self.transfer(Work::Copy { from, to, bytes })
+    }
+
+    fn copy_to(
+        &self,
+        from: (BufferId, u64),
+        other: &dyn Backend,
+        to: (BufferId, u64),
+        bytes: u64,
+    ) -> Result<bool, DeviceError> {
+        let other: &dyn Any = other;
+        match other.downcast_ref::<CudaBackend>() {
+            Some(other) => self.copy_to_gpu(from, other, to, bytes),
+            None => Ok(false),
+        }
     }
 
     fn streams(&self) -> Option<&dyn Streams> {

@@ -29,6 +29,11 @@ impl Context {
         self.device
     }
 
+    /// The driver's handle, valid while this is held.
+    pub(crate) fn raw(&self) -> CUcontext {
+        self.raw
+    }
+
     /// Makes it the current one of this thread.
     #[inline]
     pub(crate) fn make_current(&self) -> Result<(), Refused> {

@@ -1,7 +1,7 @@
 //! Streams, events and pinned memory of the driver.
 
 use crate::status::{Refused, Status, ask};
-use crate::sys::{self, CUevent, CUstream};
+use crate::sys::{self, CUcontext, CUevent, CUstream};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::time::Duration;
@@ -177,6 +177,29 @@ impl Lane {
     pub(crate) unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Refused> {
         // SAFETY: the caller's promise.
         unsafe { ask!(cuMemcpyDtoDAsync_v2(to, from, bytes, self.raw)) }
+    }
+
+    /// Queues a copy to another context: each place is an address and the context that it is of.
+    ///
+    /// # Safety
+    /// Both ranges are valid, and both contexts held, until the copy has ended.
+    pub(crate) unsafe fn copy_to_peer(
+        &self,
+        (to, to_context): (u64, CUcontext),
+        (from, from_context): (u64, CUcontext),
+        bytes: usize,
+    ) -> Result<(), Refused> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            ask!(cuMemcpyPeerAsync(
+                to,
+                to_context,
+                from,
+                from_context,
+                bytes,
+                self.raw
+            ))
+        }
     }
 
     /// Queues setting `words` words to `value`.

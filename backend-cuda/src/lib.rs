@@ -17,6 +17,7 @@
 //! | `recent`, `table`, `ids` | kernels and buffers, found fast |
 //! | `streams`, `transfers` | streams that users open, and their copies from and to the host |
 //! | `stream`, `posts`, `reports`, `watch` | one of them; how far it is, and what its launches reported |
+//! | `peers` | copies from one GPU to another |
 //! | `staging` | pinned memory that copies go through |
 //! | `beside`, `waiting` | what calls have to know of streams that work beside them, and how they wait for these |
 //! | `sys`, `status` | the functions of the driver; what an answer of one means |
@@ -53,6 +54,7 @@ mod mapped;
 mod memory;
 mod module;
 mod own;
+mod peers;
 mod posts;
 mod ptx;
 mod queries;

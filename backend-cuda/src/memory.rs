@@ -74,6 +74,11 @@ impl Allocation {
         }
     }
 
+    /// Whether it is mapped at reserved addresses.
+    pub(crate) fn is_mapped(&self) -> bool {
+        matches!(self.memory, Memory::Mapped(_))
+    }
+
     /// Changes its size to at most [`most`](Self::most). After an error it is as before.
     ///
     /// # Safety

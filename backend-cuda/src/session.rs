@@ -72,6 +72,11 @@ impl Session {
         self.context.device()
     }
 
+    /// The device's primary context.
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
     /// Makes the context current on this thread.
     #[inline]
     pub(crate) fn make_current(&self) -> Result<(), Status> {

@@ -13,6 +13,7 @@ impl Status {
     pub(crate) const OUT_OF_MEMORY: Status = Status(2);
     pub(crate) const NOT_FOUND: Status = Status(500);
     pub(crate) const NOT_READY: Status = Status(600);
+    pub(crate) const PEER_ALREADY_REACHED: Status = Status(704);
 
     /// `Ok` for success.
     pub(crate) fn ok(self) -> Result<(), Status> {

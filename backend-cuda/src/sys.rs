@@ -218,9 +218,12 @@ functions! {
     cuDeviceTotalMem_v2(bytes: *mut usize, device: CUdevice);
     cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: CUdevice);
 
+    cuDeviceCanAccessPeer(can: *mut c_int, device: CUdevice, peer: CUdevice);
+
     cuDevicePrimaryCtxRetain(context: *mut CUcontext, device: CUdevice);
     cuDevicePrimaryCtxRelease_v2(device: CUdevice);
     cuCtxSetCurrent(context: CUcontext);
+    cuCtxEnablePeerAccess(peer: CUcontext, flags: c_uint);
     cuCtxGetLimit(value: *mut usize, limit: c_int);
     cuCtxSetLimit(limit: c_int, value: usize);
 
@@ -241,6 +244,14 @@ functions! {
     cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, stream: CUstream);
     cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, bytes: usize, stream: CUstream);
     cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: CUstream);
+    cuMemcpyPeerAsync(
+        to: u64,
+        to_context: CUcontext,
+        from: u64,
+        from_context: CUcontext,
+        bytes: usize,
+        stream: CUstream,
+    );
     cuMemsetD32Async(at: u64, value: c_uint, words: usize, stream: CUstream);
 
     cuStreamCreate(stream: *mut CUstream, flags: c_uint);

@@ -137,6 +137,26 @@ impl HostConfig {
         })
     }
 
+    /// How many emulated devices a program finds that opens all: `WARPHEAP_HOST_DEVICES`, 1 to 64, or 1 without it.
+    ///
+    /// # Errors
+    /// [`ConfigError::Variable`] that says what would be possible.
+    pub fn devices_from_env() -> Result<usize, ConfigError> {
+        let name = "WARPHEAP_HOST_DEVICES";
+        let Some(value) = std::env::var_os(name) else {
+            return Ok(1);
+        };
+        let value = value.to_string_lossy().into_owned();
+        match value.trim().parse() {
+            Ok(count @ 1..=64) => Ok(count),
+            _ => Err(ConfigError::Variable {
+                name,
+                value,
+                want: "a number of devices from 1 to 64",
+            }),
+        }
+    }
+
     fn from_variables(
         variable: impl Fn(&'static str) -> Option<String>,
     ) -> Result<Self, ConfigError> {

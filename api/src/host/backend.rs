@@ -2,6 +2,7 @@
 
 use super::{DeviceError, HeapArg, Launch, LaunchReport, Streams};
 use crate::abi::ArgBlock;
+use core::any::Any;
 use std::fmt;
 use std::string::String;
 use std::time::Duration;
@@ -108,7 +109,7 @@ pub type HostEntry = unsafe fn(&ArgBlock);
 /// All calls are synchronous: when one returns, its effect has happened; [`Streams`] are what is not. Calls may come from any
 /// thread; a backend serialises them itself. Launches of two threads run one after the other. Who waits for some keeps no other
 /// thread from [`Streams`], nor, on a GPU, from calls that do not launch.
-pub trait Backend: Send + Sync + fmt::Debug {
+pub trait Backend: Any + Send + Sync + fmt::Debug {
     /// What is known of the device.
     fn info(&self) -> &DeviceInfo;
 
@@ -191,6 +192,21 @@ pub trait Backend: Send + Sync + fmt::Debug {
         to: (BufferId, u64),
         bytes: u64,
     ) -> Result<(), DeviceError>;
+
+    /// Copies `bytes` bytes to memory of another device without the host between them, and says whether it did. If the two cannot
+    /// do that, nothing was copied. Numbers are as for [`copy`](Self::copy); nobody else uses either range meanwhile.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write), of either device.
+    fn copy_to(
+        &self,
+        _from: (BufferId, u64),
+        _other: &dyn Backend,
+        _to: (BufferId, u64),
+        _bytes: u64,
+    ) -> Result<bool, DeviceError> {
+        Ok(false)
+    }
 
     /// The streams of the device; `None` if it has none, as devices of tests may.
     fn streams(&self) -> Option<&dyn Streams> {

@@ -4,8 +4,6 @@ use super::device::Shared;
 use super::generation::HeapBlock;
 use super::order::{Access, Demand};
 use super::{BufferId, Device, DeviceError};
-use std::format;
-use std::string::ToString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -170,14 +168,15 @@ impl RawBuffer {
         Ok(done())
     }
 
-    /// Copies `bytes` bytes from byte `offset` to byte `to_offset` of another buffer of the device; all are whole words. Work of
-    /// streams with these bytes is waited for.
+    /// Copies `bytes` bytes from byte `offset` to byte `to_offset` of another buffer, of this device or of another one; all are whole
+    /// words. Work of streams with these bytes is waited for.
     ///
     /// # Safety
     /// As for [`write`](Self::write), of what is copied over.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfRange`], also if the two ranges overlap; as [`Backend::copy`](super::Backend::copy).
+    /// [`DeviceError::OutOfRange`], also if the two ranges overlap; as [`Backend::copy`](super::Backend::copy) and
+    /// [`Backend::copy_to`](super::Backend::copy_to).
     pub unsafe fn copy(
         &self,
         offset: u64,
@@ -197,18 +196,11 @@ impl RawBuffer {
         to_offset: u64,
         bytes: u64,
     ) -> Result<(), DeviceError> {
-        if !self.shares_device(to) {
-            return Err(DeviceError::Driver {
-                device: self.device_name().to_string(),
-                call: "copy",
-                what: format!(
-                    "the other memory is of another device ({}): copy by way of the host",
-                    to.device_name()
-                ),
-            });
-        }
         let source = self.demand("copy", offset, bytes, Access::Snapshot)?;
         let target = to.demand("copy", to_offset, bytes, Access::Overwrite)?;
+        if !self.shares_device(to) {
+            return self.copy_across(blocks, offset, to, to_offset, bytes);
+        }
         source.apart(&target)?;
         let Owner { shared, id, .. } = &*self.owner;
         let demands = [source, target];

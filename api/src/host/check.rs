@@ -17,15 +17,11 @@ impl Launch<'_> {
                 Arg::Words(_) | Arg::Container(_) | Arg::Shared(_) => continue,
             };
             if !buffer.is_of(device) {
-                return Err(DeviceError::BadLaunch {
-                    kernel: self.entry.to_string(),
-                    why: format!(
-                        "its argument {} is memory of another device ({}) than the kernel's ({}): make it there",
-                        at + 1,
-                        buffer.device_name(),
-                        device.info().name
-                    ),
-                });
+                return Err(device.refuses(
+                    format!("argument {} of {}", at + 1, self.entry),
+                    buffer.device_name(),
+                    "make it on the kernel's device, or copy it there with DeviceVec::copy_from_vec",
+                ));
             }
             let Arg::Slice(slice) = arg else { continue };
             if let Some(block) = &slice.block {

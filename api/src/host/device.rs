@@ -6,6 +6,7 @@ use super::{
     Backend, DeviceError, DeviceInfo, HeapCalls, HostAlloc, KernelImage, LaunchReport, Module,
     Pool, Prepared, RawBuffer, Stream, told,
 };
+use std::string::String;
 use std::sync::Arc;
 use std::time::Duration;
 use std::vec::Vec;
@@ -76,6 +77,29 @@ impl Device {
     /// Whether the two are clones of one.
     pub(super) fn is(&self, other: &Device) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// Refuses what is of another device.
+    pub(super) fn owns(
+        &self,
+        of: &Device,
+        what: impl FnOnce() -> String,
+        how: &'static str,
+    ) -> Result<(), DeviceError> {
+        match self.is(of) {
+            true => Ok(()),
+            false => Err(self.refuses(what(), &of.info().name, how)),
+        }
+    }
+
+    /// The error for what is of another device.
+    pub(super) fn refuses(&self, what: String, other: &str, how: &'static str) -> DeviceError {
+        DeviceError::OtherDevice {
+            what,
+            other: other.into(),
+            device: self.info().name.clone(),
+            how,
+        }
     }
 
     /// How long kernels took to load since the device was opened, which device times of launches have none of; see

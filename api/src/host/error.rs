@@ -153,6 +153,20 @@ pub enum DeviceError {
         /// What is wrong and what would be right.
         why: String,
     },
+    /// Something of one device was used with another one.
+    #[error(
+        "{what} belongs to another device ({other}) than the one that it is used with ({device}): {how}"
+    )]
+    OtherDevice {
+        /// What it is.
+        what: String,
+        /// Name of its device; the two may have the same.
+        other: String,
+        /// Name of the device that it was used with.
+        device: String,
+        /// What to do instead.
+        how: &'static str,
+    },
     /// The image of a kernel crate has no code for this backend.
     #[error(
         "the kernels of `{module}` were built without {format}: build the device crate with the feature `{feature}`"

@@ -2,6 +2,7 @@
 
 use super::queue::{Queue, streams};
 use super::{Device, DeviceError, Mark};
+use std::string::ToString;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,15 +50,13 @@ impl Event {
     /// came later.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfRange`] if the other event is another device's; [`DeviceError::Lost`], [`DeviceError::Driver`].
+    /// [`DeviceError::OtherDevice`] if the other event is another device's; [`DeviceError::Lost`], [`DeviceError::Driver`].
     pub fn since(&self, earlier: &Event) -> Result<Duration, DeviceError> {
-        if !self.device().is(earlier.device()) {
-            return Err(DeviceError::OutOfRange {
-                what: "Event::since, of events of two devices",
-                got: 2,
-                room: 1,
-            });
-        }
+        self.device().owns(
+            earlier.device(),
+            || "the earlier event".to_string(),
+            "the clocks of two devices have nothing in common, measure on each by itself",
+        )?;
         earlier.wait()?;
         self.wait()?;
         streams(self.device())?.elapsed(earlier.mark(), self.mark())

@@ -252,18 +252,12 @@ impl Prepared {
 
     /// The same for a device that is to run it, if it is the kernel's.
     pub(super) fn ready_for(&self, device: &Device) -> Result<Launch<'_>, DeviceError> {
-        let own = self.module.device();
-        if own.is(device) {
-            return self.launch();
-        }
-        Err(DeviceError::BadLaunch {
-            kernel: self.entry.to_string(),
-            why: format!(
-                "its device is another one ({}) than the one that is to run it ({}): take that of the kernel, or a stream of it",
-                own.info().name,
-                device.info().name
-            ),
-        })
+        device.owns(
+            self.module.device(),
+            || format!("kernel {}", self.entry),
+            "load its crate on this device, too, or run it on its own, or a stream of it",
+        )?;
+        self.launch()
     }
 
     /// Whether a heap in this buffer is among its arguments.

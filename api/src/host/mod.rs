@@ -7,6 +7,7 @@
 //! | `device` | an opened device, the handle that everything else is made from |
 //! | `buffer` | raw device memory with an owner |
 //! | `bytes`, `parts` | elements as bytes, and bytes of memory that are no whole words |
+//! | `across` | copies between memory of two devices |
 //! | `vec`, `plain`, `boxed` | typed device memory: [`DeviceVec`], what is done with plain data in it, [`DeviceBox`] |
 //! | `plan`, `pool` | how a heap is laid out, and a heap on a device: [`Pool`] |
 //! | `extent`, `growth` | how large a heap is at the moment, and by how much it grows |
@@ -24,6 +25,7 @@
 //! | `contents` | of which heap the containers in a launch's arguments are |
 //! | `generation` | heaps that were made fresh, and what was in them before |
 
+mod across;
 mod arg;
 mod backend;
 mod boxed;

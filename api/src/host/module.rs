@@ -133,9 +133,17 @@ impl Module {
     /// the allocator that the crate was compiled for.
     ///
     /// # Errors
-    /// As [`id`](Self::id) and [`Backend::bind_heap`](super::Backend::bind_heap).
+    /// [`DeviceError::OtherDevice`] if the pool is another device's; as [`id`](Self::id) and
+    /// [`Backend::bind_heap`](super::Backend::bind_heap).
     pub fn bind_heap<A: HostAlloc>(&self, pool: &Pool<A>) -> Result<(), DeviceError> {
         let heap = pool.raw().heap_arg();
+        if !heap.buffer.is_of(self.device()) {
+            return Err(self.device().refuses(
+                format!("the heap for the collections of `{}`", self.name()),
+                heap.buffer.device_name(),
+                "reserve a pool on the device on which the kernels are loaded",
+            ));
+        }
         self.device().backend().bind_heap(self.id()?, &heap)
     }
 

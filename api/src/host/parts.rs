@@ -10,7 +10,7 @@ use super::{Backend, BufferId, DeviceError, RawBuffer};
 use std::vec;
 
 /// Bytes that a copy by way of the host takes at once.
-const AT_ONCE: u64 = 1 << 20;
+const AT_ONCE: u64 = 8 << 20;
 
 /// A range of bytes: those before the first whole word, the whole words, and those behind the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,12 +34,19 @@ impl Parts {
 
 /// Memory of a backend that the caller has for itself.
 #[derive(Clone, Copy)]
-struct Held<'a> {
+pub(super) struct Held<'a> {
     backend: &'a dyn Backend,
     id: BufferId,
 }
 
-impl Held<'_> {
+impl<'a> Held<'a> {
+    pub(super) fn of(buffer: &'a RawBuffer) -> Self {
+        Held {
+            backend: &*buffer.shared().backend,
+            id: buffer.id(),
+        }
+    }
+
     /// Reads or writes the bytes from `offset` on that lie in one word.
     fn in_word(
         self,
@@ -99,8 +106,47 @@ impl Held<'_> {
         Ok(())
     }
 
+    /// Copies to other memory, of this device or of another one: words that lie at words in both directly where that can be, the
+    /// rest by way of the host.
+    pub(super) fn copy_to(
+        self,
+        offset: u64,
+        to: Held<'_>,
+        to_offset: u64,
+        bytes: u64,
+    ) -> Result<(), DeviceError> {
+        if offset % 4 != to_offset % 4 {
+            return self.by_host(offset, to, to_offset, bytes);
+        }
+        let parts = Parts::new(offset, bytes as usize);
+        let (head, words) = (parts.head as u64, parts.words as u64);
+        self.by_host(offset, to, to_offset, head)?;
+        if words > 0 {
+            self.copy_words(offset + head, to, to_offset + head, words)?;
+        }
+        let done = head + words;
+        self.by_host(offset + done, to, to_offset + done, parts.tail as u64)
+    }
+
+    fn copy_words(
+        self,
+        offset: u64,
+        to: Held<'_>,
+        to_offset: u64,
+        bytes: u64,
+    ) -> Result<(), DeviceError> {
+        let (source, target) = ((self.id, offset), (to.id, to_offset));
+        if std::ptr::addr_eq(self.backend, to.backend) {
+            return self.backend.copy(source, target, bytes);
+        }
+        match self.backend.copy_to(source, to.backend, target, bytes)? {
+            true => Ok(()),
+            false => self.by_host(offset, to, to_offset, bytes),
+        }
+    }
+
     /// Copies by way of the host.
-    fn copy(
+    fn by_host(
         self,
         mut offset: u64,
         to: Held<'_>,
@@ -120,7 +166,7 @@ impl Held<'_> {
 }
 
 /// The words in which a range of bytes lies.
-fn around(offset: u64, bytes: u64) -> (u64, u64) {
+pub(super) fn around(offset: u64, bytes: u64) -> (u64, u64) {
     let begin = offset - offset % 4;
     (begin, padded(offset.saturating_add(bytes)) - begin)
 }
@@ -156,8 +202,8 @@ impl RawBuffer {
         self.holding(&demands, &[block], |held| held.read(offset, data))
     }
 
-    /// As [`copy_in`](Self::copy_in), of any bytes. The words between the ends are copied on the device if they are words in both
-    /// ranges, else by way of the host.
+    /// As [`copy_in`](Self::copy_in), of any bytes, and to memory of any device. The words between the ends are copied directly if
+    /// they are words in both ranges, else by way of the host.
     pub(super) fn copy_bytes(
         &self,
         blocks: [Option<&HeapBlock>; 2],
@@ -166,9 +212,11 @@ impl RawBuffer {
         to_offset: u64,
         bytes: u64,
     ) -> Result<(), DeviceError> {
+        if !self.shares_device(to) {
+            return self.copy_across(blocks, offset, to, to_offset, bytes);
+        }
         let (source, target) = (around(offset, bytes), around(to_offset, bytes));
-        let of_one_device = self.shares_device(to);
-        if (source, target) == ((offset, bytes), (to_offset, bytes)) || !of_one_device {
+        if (source, target) == ((offset, bytes), (to_offset, bytes)) {
             return self.copy_in(blocks, offset, to, to_offset, bytes);
         }
         let demands = [
@@ -177,23 +225,7 @@ impl RawBuffer {
         ];
         demands[0].apart(&demands[1])?;
         self.holding(&demands, &blocks, |from| {
-            let to = Held {
-                id: to.id(),
-                ..from
-            };
-            if offset % 4 != to_offset % 4 {
-                return from.copy(offset, to, to_offset, bytes);
-            }
-            let parts = Parts::new(offset, bytes as usize);
-            let (head, words) = (parts.head as u64, parts.words as u64);
-            from.copy(offset, to, to_offset, head)?;
-            let between = (from.id, offset + head);
-            let to_between = (to.id, to_offset + head);
-            if words > 0 {
-                from.backend.copy(between, to_between, words)?;
-            }
-            let done = head + words;
-            from.copy(offset + done, to, to_offset + done, parts.tail as u64)
+            from.copy_to(offset, Held::of(to), to_offset, bytes)
         })
     }
 
@@ -209,10 +241,7 @@ impl RawBuffer {
         for block in blocks.iter().flatten() {
             block.check()?;
         }
-        work(Held {
-            backend: &*shared.backend,
-            id: self.id(),
-        })
+        work(Held::of(self))
     }
 }
 

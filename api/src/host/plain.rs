@@ -101,11 +101,25 @@ impl<T: Element + Copy> DeviceVec<T> {
         self.read_at(first, bytes_of_mut(data))
     }
 
+    /// Copies all elements of another vector, which may be another device's. See
+    /// [`copy_range_from_vec`](Self::copy_range_from_vec).
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`] unless the lengths are equal; errors of either device.
+    pub fn copy_from_vec(&mut self, from: &DeviceVec<T>) -> Result<(), DeviceError> {
+        self.same_len("DeviceVec::copy_from_vec", from.len())?;
+        self.copy_range_from_vec(0, from, 0..from.len())
+    }
+
     /// Copies a range of elements of another vector over those from number `first` on, on the device. Elements of less than a
     /// word go by way of the host if the two ranges begin at different bytes of a word.
     ///
+    /// The other vector may be another device's. Between two of CUDA the driver copies, from GPU to GPU where they reach each other;
+    /// between others the elements go by way of the host, 8 MiB at a time. Work of streams of either device with these elements is
+    /// waited for, and later work waits for the copy.
+    ///
     /// # Errors
-    /// [`DeviceError::OutOfRange`] unless both lie in their vectors; errors of the device.
+    /// [`DeviceError::OutOfRange`] unless both lie in their vectors; errors of either device.
     pub fn copy_range_from_vec(
         &mut self,
         first: usize,

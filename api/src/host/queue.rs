@@ -6,7 +6,6 @@ use super::order::{Demand, Demands};
 use super::watch::Watched;
 use super::{Arg, Device, DeviceError, Mark, Prepared, StreamId, Streams, Work};
 use std::collections::VecDeque;
-use std::format;
 use std::string::ToString;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -256,14 +255,11 @@ pub(super) fn check(memory: &[Arg], device: &Device) -> Result<(), DeviceError> 
     for arg in memory {
         let Arg::Slice(slice) = arg else { continue };
         if !slice.buffer.is_of(device) {
-            return Err(DeviceError::BadLaunch {
-                kernel: "a copy".to_string(),
-                why: format!(
-                    "a vector is memory of another device ({}) than the stream's ({}): copy by way of the host",
-                    slice.buffer.device_name(),
-                    device.info().name
-                ),
-            });
+            return Err(device.refuses(
+                "a vector to be copied on a stream".to_string(),
+                slice.buffer.device_name(),
+                "use a stream of its device, and DeviceVec::copy_from_vec between two",
+            ));
         }
         slice.block.as_deref().map_or(Ok(()), HeapBlock::check)?;
     }

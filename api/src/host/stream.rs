@@ -7,7 +7,6 @@ use super::vec::assert_plain;
 use super::watch::Watched;
 use super::{Device, DeviceError, DeviceVec, Event, Launch, Prepared, Reading, Work, told};
 use crate::Element;
-use std::format;
 use std::string::ToString;
 use std::sync::Arc;
 use std::vec;
@@ -55,8 +54,8 @@ impl Stream {
     /// Queues a launch. [`wait`](Self::wait) tells of lanes that return errors.
     ///
     /// # Errors
-    /// [`DeviceError::BadLaunch`] for an impossible shape or argument, or a kernel of another device; as
-    /// [`Module::id`](super::Module::id); [`DeviceError::Lost`], [`DeviceError::Driver`]. Nothing was queued then.
+    /// [`DeviceError::BadLaunch`] for an impossible shape or argument; [`DeviceError::OtherDevice`] if the kernel or an argument is
+    /// another device's; as [`Module::id`](super::Module::id); [`DeviceError::Lost`], [`DeviceError::Driver`]. Nothing was queued then.
     pub fn launch(&self, launch: Prepared) -> Result<(), DeviceError> {
         let ready = [launch.ready_for(self.device())?];
         let number = self.queue_launches(&ready)?;
@@ -145,10 +144,10 @@ impl Stream {
         self.queue.clear(demand, work, vec.arg(), vec.contents())
     }
 
-    /// Queues a copy of all elements of a vector over those of another one.
+    /// Queues a copy of all elements of a vector over those of another one of the device.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// As [`write`](Self::write); [`DeviceError::OtherDevice`] if one of them is another device's.
     pub fn copy<T: Element + Copy>(
         &self,
         from: &DeviceVec<T>,
@@ -156,6 +155,9 @@ impl Stream {
     ) -> Result<(), DeviceError> {
         const { assert_plain::<T>() }
         to.same_len("Stream::copy", from.len())?;
+        let memory = vec![from.arg(), to.arg()];
+        // Buffers of two backends may have one number.
+        check(&memory, self.device())?;
         let (source, target) = (from.demand(Access::Snapshot), to.demand(Access::Overwrite));
         source.apart(&target)?;
         let work = Work::Copy {
@@ -163,8 +165,7 @@ impl Stream {
             to: (target.buffer, target.begin),
             bytes: source.bytes(),
         };
-        self.queue
-            .copy(&[source, target], work, vec![from.arg(), to.arg()])
+        self.queue.copy(&[source, target], work, memory)
     }
 
     /// Queues a copy of all elements to the host, which [`Reading::wait`] returns.
@@ -208,19 +209,13 @@ impl Stream {
     /// What is queued from here on begins when the event is there, on the device: the host does not wait.
     ///
     /// # Errors
-    /// [`DeviceError::BadLaunch`] if the event is another device's.
+    /// [`DeviceError::OtherDevice`] if the event is another device's.
     pub fn wait_for(&self, event: &Event) -> Result<(), DeviceError> {
-        let (device, other) = (self.device(), event.device());
-        if !device.is(other) {
-            return Err(DeviceError::BadLaunch {
-                kernel: "what waits for an event".to_string(),
-                why: format!(
-                    "the event's device is another one ({}) than the stream's ({}): wait for it on the host, with Event::wait",
-                    other.info().name,
-                    device.info().name
-                ),
-            });
-        }
+        self.device().owns(
+            event.device(),
+            || "the event".to_string(),
+            "wait for it on the host, with Event::wait",
+        )?;
         self.queue.wait_for(event.mark());
         Ok(())
     }

@@ -290,19 +290,26 @@ pub fn other_devices(site: &Site) {
     let here = stream(site);
     let vec = zeros(&other, 10);
     match increment(&other, &vec).on(&here) {
-        Err(DeviceError::BadLaunch { kernel, why }) => {
-            assert!(kernel.starts_with("increment"), "{kernel}");
-            assert!(why.contains("a stream of it"), "{why}");
+        Err(error @ DeviceError::OtherDevice { .. }) => {
+            let text = error.to_string();
+            assert!(text.starts_with("kernel increment"), "{text}");
+            assert!(text.contains("a stream of it"), "{text}");
         }
         other => panic!("{other:?}"),
     }
+    let refused = |what: &str, done: Result<(), DeviceError>| match done {
+        Err(DeviceError::OtherDevice { what: said, .. }) => assert!(said.contains(what), "{said}"),
+        other => panic!("{what}: {other:?}"),
+    };
     // A kernel of this device with a vector of another one.
-    assert!(increment(site, &vec).on(&here).is_err());
-    assert!(here.read(&vec).is_err());
+    refused("argument 1 of increment", increment(site, &vec).on(&here));
+    refused("a vector", here.read(&vec).map(drop));
+    let mut own = zeros(site, 10);
+    refused("a vector", here.copy(&vec, &mut own));
     let event = stream(&other).event().expect("an event");
-    assert!(here.wait_for(&event).is_err());
+    refused("the event", here.wait_for(&event));
     let mine = here.event().expect("an event");
-    assert!(mine.since(&event).is_err());
+    refused("the earlier event", mine.since(&event).map(drop));
     here.wait().expect("nothing went wrong on the device");
     assert_eq!(vec.to_vec().expect("the vector"), [0; 10]);
 }
