@@ -1,6 +1,6 @@
 //! A device that was opened, checked, and given kernels for what the host does in heaps.
 
-use super::backends;
+use super::backends::{self, FoundDevice};
 use std::ops::Deref;
 use warpheap_rt::api::host::{self, BackendKind, DeviceError};
 
@@ -45,19 +45,72 @@ impl Device {
     pub fn open_backend(backend: BackendKind, device: Option<&str>) -> Result<Self, DeviceError> {
         let mut first = None;
         for found in backends::choose(backend, device)? {
-            let opened = backends::open_unchecked(backend, found.index).and_then(Self::adopt);
-            match opened {
+            match Self::open_found(backend, &found) {
                 Ok(device) => return Ok(device),
-                Err(error) => {
-                    tracing::warn!(%backend, device = found.name, %error, "a device is refused");
-                    first.get_or_insert(error);
-                }
+                Err(error) => first = first.or(Some(error)),
             }
         }
-        Err(first.unwrap_or_else(|| DeviceError::NoDevice {
-            backend,
-            why: "none was found".into(),
-        }))
+        Err(first.unwrap_or_else(|| none_found(backend)))
+    }
+
+    /// Opens every device that can be used, of the backend that [`open`](Self::open) takes, in the order of their numbers in
+    /// `warpheap doctor`; at least one. Each has its own pools, memory, streams and kernels; see
+    /// [`DeviceVec::copy_from_vec`](host::DeviceVec::copy_from_vec) for what goes from one to another.
+    ///
+    /// These are all GPUs that CUDA's driver lists; all devices of Vulkan that are of one kind with the best, so no CPU beside a
+    /// GPU; and of the host's emulator as many as `WARPHEAP_HOST_DEVICES` says, 1 without it. What `WARPHEAP_CUDA_DEVICE` or
+    /// `WARPHEAP_VULKAN_DEVICE` names is all that there is then.
+    ///
+    /// A device that cannot be opened or fails its self-test is left out, with a warning by `tracing`.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), if none can be used.
+    pub fn all() -> Result<Vec<Self>, DeviceError> {
+        Self::all_named(None)
+    }
+
+    /// Opens every device of this backend that can be used; see [`all`](Self::all).
+    ///
+    /// # Errors
+    /// As [`open_backend`](Self::open_backend), if none can be used.
+    pub fn all_of(backend: BackendKind) -> Result<Vec<Self>, DeviceError> {
+        let (mut opened, mut rank, mut first) = (Vec::new(), None, None);
+        for found in backends::choose(backend, None)? {
+            if rank.is_some_and(|rank| rank != found.rank) {
+                continue;
+            }
+            match Self::open_found(backend, &found) {
+                Ok(device) => {
+                    rank = Some(found.rank);
+                    opened.push(device);
+                }
+                Err(error) => first = first.or(Some(error)),
+            }
+        }
+        match opened.is_empty() {
+            true => Err(first.unwrap_or_else(|| none_found(backend))),
+            false => Ok(opened),
+        }
+    }
+
+    /// Opens every device that can be used of the backend called `backend`; without one, of that which `WARPHEAP_BACKEND` names;
+    /// without that, of the best that has one. See [`all`](Self::all).
+    ///
+    /// # Errors
+    /// As [`open_named`](Self::open_named), if none can be used.
+    pub fn all_named(backend: Option<&str>) -> Result<Vec<Self>, DeviceError> {
+        match named(backend)? {
+            Some(backend) => Self::all_of(backend),
+            None => of_the_best(Self::all_of),
+        }
+    }
+
+    /// Opens a device that was found, and checks it.
+    fn open_found(backend: BackendKind, found: &FoundDevice) -> Result<Self, DeviceError> {
+        let opened = backends::open_unchecked(backend, found.index).and_then(Self::adopt);
+        opened.inspect_err(|error| {
+            tracing::warn!(%backend, device = found.name, %error, "a device is refused");
+        })
     }
 
     /// Opens a device of the backend called `backend`; without one, of that which `WARPHEAP_BACKEND`
@@ -68,39 +121,9 @@ impl Device {
     /// [`DeviceError::NoBackend`] for a name that does not exist; [`DeviceError::NothingOpens`] if no backend has such a
     /// device, with the reason of each; otherwise as [`open_backend`](Self::open_backend).
     pub fn open_named(backend: Option<&str>, device: Option<&str>) -> Result<Self, DeviceError> {
-        let variable = std::env::var_os(VARIABLE).map(|name| name.to_string_lossy().into_owned());
-        let variable = variable.filter(|name| !name.trim().is_empty());
-        match backend.or(variable.as_deref()) {
-            Some(name) => Self::open_backend(backends::named(name)?, device),
-            None => Self::open_best(device),
-        }
-    }
-
-    fn open_best(device: Option<&str>) -> Result<Self, DeviceError> {
-        let mut errors = Vec::new();
-        let present = backends::ALL.into_iter();
-        for backend in present.filter(|kind| backends::compiled_in(*kind)) {
-            match Self::open_backend(backend, device) {
-                Ok(device) => return Ok(device),
-                // Another backend would hide it, and it may be the reason why this one does not open.
-                Err(error @ DeviceError::BadConfig { .. }) => return Err(error),
-                Err(error) => {
-                    tracing::debug!(%backend, %error, "passed over");
-                    errors.push(error);
-                }
-            }
-        }
-        match errors.len() {
-            1 => Err(errors.remove(0)),
-            0 => Err(DeviceError::NothingOpens {
-                why: "this build has no backend: turn one of the cargo features `host`, `cuda` and `vulkan` on".into(),
-            }),
-            _ => {
-                let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
-                Err(DeviceError::NothingOpens {
-                    why: reasons.join("; "),
-                })
-            }
+        match named(backend)? {
+            Some(backend) => Self::open_backend(backend, device),
+            None => of_the_best(|backend| Self::open_backend(backend, device)),
         }
     }
 
@@ -122,6 +145,50 @@ impl Device {
     /// [`DeviceError::SelfTest`] that says what is wrong; errors of the device.
     pub fn self_test(device: &host::Device) -> Result<(), DeviceError> {
         warpheap_kernels::selftest::check(device)
+    }
+}
+
+/// The backend of this name, or else of that in the environment.
+fn named(backend: Option<&str>) -> Result<Option<BackendKind>, DeviceError> {
+    let variable = std::env::var_os(VARIABLE).map(|name| name.to_string_lossy().into_owned());
+    let variable = variable.filter(|name| !name.trim().is_empty());
+    let name = backend.or(variable.as_deref());
+    name.map(backends::named).transpose()
+}
+
+/// What the best backend opens that opens something.
+fn of_the_best<T>(open: impl Fn(BackendKind) -> Result<T, DeviceError>) -> Result<T, DeviceError> {
+    let mut errors = Vec::new();
+    let present = backends::ALL.into_iter();
+    for backend in present.filter(|kind| backends::compiled_in(*kind)) {
+        match open(backend) {
+            Ok(opened) => return Ok(opened),
+            // Another backend would hide it, and it may be the reason why this one does not open.
+            Err(error @ DeviceError::BadConfig { .. }) => return Err(error),
+            Err(error) => {
+                tracing::debug!(%backend, %error, "passed over");
+                errors.push(error);
+            }
+        }
+    }
+    match errors.len() {
+        1 => Err(errors.remove(0)),
+        0 => Err(DeviceError::NothingOpens {
+            why: "this build has no backend: turn one of the cargo features `host`, `cuda` and `vulkan` on".into(),
+        }),
+        _ => {
+            let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            Err(DeviceError::NothingOpens {
+                why: reasons.join("; "),
+            })
+        }
+    }
+}
+
+fn none_found(backend: BackendKind) -> DeviceError {
+    DeviceError::NoDevice {
+        backend,
+        why: "none was found".into(),
     }
 }
 

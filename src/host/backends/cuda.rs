@@ -31,6 +31,7 @@ fn enumerate() -> Result<Vec<FoundDevice>, DeviceError> {
             memory_bytes: gpu.memory_bytes,
             problem: gpu.problem,
             remark: None,
+            rank: 0,
         })
         .collect())
 }

@@ -1,4 +1,4 @@
-//! The emulator: one device, which is always there.
+//! The emulator, which is always there: one device, or as many as `WARPHEAP_HOST_DEVICES` says.
 
 use super::{Driver, FoundDevice};
 use warpheap_host::HostConfig;
@@ -13,21 +13,24 @@ pub(super) const DRIVER: Driver = Driver {
 
 fn check() -> Result<(), DeviceError> {
     HostConfig::from_env()?;
+    HostConfig::devices_from_env()?;
     Ok(())
 }
 
 fn enumerate() -> Result<Vec<FoundDevice>, DeviceError> {
     let info = open(0)?.info().clone();
-    Ok(vec![FoundDevice {
-        index: 0,
-        name: info.name,
-        driver: info.driver,
+    let found = |index| FoundDevice {
+        index,
+        name: info.name.clone(),
+        driver: info.driver.clone(),
         kind: "CPU threads".into(),
         warp_width: Some(info.warp_width),
         memory_bytes: info.memory_bytes,
         problem: None,
         remark: None,
-    }])
+        rank: 0,
+    };
+    Ok((0..HostConfig::devices_from_env()?).map(found).collect())
 }
 
 fn open(_index: usize) -> Result<Device, DeviceError> {

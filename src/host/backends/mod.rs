@@ -31,6 +31,8 @@ pub struct FoundDevice {
     pub problem: Option<String>,
     /// What makes it slower than it could be, and what to do.
     pub remark: Option<String>,
+    /// Devices of one kind have the same; a smaller one is preferred.
+    pub(super) rank: u32,
 }
 
 /// What the facade asks of a backend.
@@ -215,6 +217,7 @@ mod tests {
             memory_bytes: 0,
             problem: problem.map(Into::into),
             remark: None,
+            rank: 0,
         }
     }
 

@@ -33,6 +33,7 @@ fn enumerate() -> Result<Vec<FoundDevice>, DeviceError> {
             memory_bytes: device.memory_bytes,
             problem: device.problem,
             remark: device.remark,
+            rank: device.kind as u32,
         })
         .collect())
 }
