@@ -96,7 +96,7 @@ fn order([one, other]: &[Device; 2]) {
 
 /// Copies there and back at once, from and to the same vectors, end.
 fn there_and_back([one, other]: &[Device; 2]) {
-    let data = words(1 << 18, 3);
+    let data = words(1, 3);
     let here = DeviceVec::from_slice(one, &data).unwrap();
     let there = DeviceVec::from_slice(other, &data).unwrap();
     let again = |vec: &DeviceVec<u32>| {
@@ -110,7 +110,7 @@ fn there_and_back([one, other]: &[Device; 2]) {
         for (from, to) in [(&here, &there), (&there, &here)] {
             let mut to = again(to);
             scope.spawn(move || {
-                for _ in 0..100 {
+                for _ in 0..5000 {
                     to.copy_from_vec(from).unwrap();
                 }
             });

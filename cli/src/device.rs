@@ -5,8 +5,19 @@ use warpheap_jobs::device::DeviceReport;
 
 /// The lines that a report for people begins with.
 pub fn lines(device: &DeviceReport) -> String {
+    named("device", device)
+}
+
+/// The same for several devices, with their numbers.
+pub fn numbered(devices: &[DeviceReport]) -> String {
+    let devices = devices.iter().enumerate();
+    let lines = devices.map(|(number, device)| named(&format!("device {number}"), device));
+    lines.collect()
+}
+
+fn named(name: &str, device: &DeviceReport) -> String {
     let mut text = format!(
-        "device    {}: {} ({}), warps of {}\n",
+        "{name:<10}{}: {} ({}), warps of {}\n",
         device.backend, device.name, device.driver, device.warp_width
     );
     if !device.load.is_zero() {

@@ -6,14 +6,49 @@ use std::time::Duration;
 use warpheap::{Device, DeviceError};
 use warpheap_dist::World;
 
+/// The name that means all devices instead of one.
+const ALL: &str = "all";
+
+/// Whether a user means all devices.
+fn is_all(device: Option<&str>) -> bool {
+    device.is_some_and(|device| device.trim().eq_ignore_ascii_case(ALL))
+}
+
+/// Opens the devices that a job is timed on which several can share: that which `device` names, or all that can be used if it is
+/// `all`.
+///
+/// # Errors
+/// As [`Device::open_named`] and [`Device::all_named`].
+pub fn open_some(backend: Option<&str>, device: Option<&str>) -> Result<Vec<Device>, DeviceError> {
+    if !is_all(device) {
+        return Ok(vec![open(backend, device)?]);
+    }
+    let devices = Device::all_named(backend)?;
+    devices.iter().for_each(|device| device.keep_pace(true));
+    Ok(devices)
+}
+
 /// Opens the device that a job is timed on.
 ///
 /// # Errors
-/// As [`Device::open_named`].
+/// As [`Device::open_named`]; [`DeviceError::BadConfig`] for `all`.
 pub fn open(backend: Option<&str>, device: Option<&str>) -> Result<Device, DeviceError> {
+    one(device)?;
     let device = Device::open_named(backend, device)?;
     device.keep_pace(true);
     Ok(device)
+}
+
+/// Refuses the name that means all devices.
+fn one(device: Option<&str>) -> Result<(), DeviceError> {
+    match is_all(device) {
+        false => Ok(()),
+        true => Err(DeviceError::BadConfig {
+            setting: "--device".into(),
+            value: ALL.into(),
+            allowed: "one device, by its number or a part of its name; only `warpheap kmer` works on all at once, as one process".into(),
+        }),
+    }
 }
 
 /// As [`open`], the device of this rank.
@@ -25,6 +60,7 @@ pub fn open_in(
     backend: Option<&str>,
     device: Option<&str>,
 ) -> Result<Device, DeviceError> {
+    one(device)?;
     let device = world.open_device(backend, device)?;
     device.keep_pace(true);
     Ok(device)

@@ -5,7 +5,7 @@ use warpheap::{HostAlloc, Pool, SnapshotSeries};
 static NONE: SnapshotSeries = SnapshotSeries::none();
 
 /// Who is told.
-pub trait Progress {
+pub trait Progress: Sync {
     /// Begins something of `total` steps that `label` names. It ends when what is returned is dropped.
     fn bar(&self, label: String, total: u64) -> Box<dyn Bar>;
 
@@ -16,7 +16,7 @@ pub trait Progress {
 }
 
 /// Something that is under way.
-pub trait Bar {
+pub trait Bar: Sync {
     /// So many steps more are done.
     fn advance(&self, steps: u64);
 }

@@ -90,6 +90,32 @@ fn every_job_reports_what_it_was_asked_for() {
     assert_eq!(report.total, 10 * (150 - 4));
 }
 
+#[test]
+fn devices_that_share_a_job_count_what_one_counts() {
+    let options = kmer::Options {
+        input: kmer::Input::Reads {
+            bases: 4000,
+            seed: 5,
+        },
+        k: 7,
+        ..kmer::Options::default()
+    };
+    let on = |devices: &[Device]| kmer::run_on(devices, &usual(&kmer::all()), &options, &Silent);
+    let one = on(&[host()]).expect("the k-mers are counted");
+    let three = on(&[host(), host(), host()]).expect("the k-mers are counted");
+    assert_eq!((one.total, one.distinct), (three.total, three.distinct));
+    assert_eq!(
+        (&one.top, one.spectrum.len()),
+        (&three.top, three.spectrum.len())
+    );
+    assert_eq!((one.devices.len(), three.devices.len()), (0, 3));
+    assert!(matches!(on(&[]), Err(JobError::Usage(_))));
+    let all = device::open(Some("host"), Some("all"))
+        .unwrap_err()
+        .to_string();
+    assert!(all.contains("only `warpheap kmer`"), "{all}");
+}
+
 /// A command line refuses them before; a program is told, too, and nothing panics.
 #[test]
 fn settings_out_of_bounds_are_refused_by_name() {

@@ -30,13 +30,13 @@ pub struct KmerArgs {
     /// Backend: host, cuda or vulkan [default: the best one present, or $WARPHEAP_BACKEND].
     #[arg(long, value_name = "NAME")]
     pub backend: Option<String>,
-    /// Device: its number or a part of its name, as `warpheap doctor` shows them.
+    /// Device: its number or a part of its name, as `warpheap doctor` shows them; `all`: each that can be used counts a part.
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
     /// Allocators, separated by commas, or `all` [default: WarpHeap].
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub allocator: Vec<String>,
-    /// Size of the heap, such as 64M or 2GiB [default: what the k-mers need].
+    /// Size of the heap of each device, such as 64M or 2GiB [default: what the k-mers need].
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub pool: Option<u64>,
     /// Places of the sequences that one launch looks at.

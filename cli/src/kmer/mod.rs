@@ -40,14 +40,23 @@ fn job(args: &KmerArgs, world: &World, progress: &dyn Progress) -> Result<String
         crate::plot::check(args.plot.as_deref())?;
         let allocators = allocators::named(&args.allocator, &kmer::all(), DEFAULT)?;
         // Before the sequences are made: a wrong name should not wait for a large file.
-        let device = device::open_in(world, args.backend.as_deref(), args.device.as_deref())?;
-        Ok::<_, CliError>((allocators, device))
+        let (backend, device) = (args.backend.as_deref(), args.device.as_deref());
+        let devices = match world.size() {
+            1 => device::open_some(backend, device)?,
+            _ => vec![device::open_in(world, backend, device)?],
+        };
+        if devices.len() > 1 && args.heap_map.is_some() {
+            return Err(CliError::Usage(
+                "--heap-map shows one heap, and each of several devices has its own: name one device with --device".into(),
+            ));
+        }
+        Ok((allocators, devices))
     };
-    let (allocators, device) = world.agree(asked())?;
+    let (allocators, devices) = world.agree(asked())?;
     let options = args.options();
-    let report = match world.size() {
-        1 => Some(kmer::run(&device, &allocators, &options, progress)?),
-        _ => kmer::parts::run(world, &device, &allocators, &options, progress)?,
+    let report = match (world.size(), &devices[..]) {
+        (2.., [device]) => kmer::ranks::run(world, device, &allocators, &options, progress)?,
+        _ => Some(kmer::run_on(&devices, &allocators, &options, progress)?),
     };
     let Some(report) = report else {
         return Ok(String::new());

@@ -3,7 +3,8 @@
 use crate::text::{grouped, percent, table, time};
 use crate::{device, left_out, size};
 use std::fmt::Write;
-use warpheap_jobs::kmer::report::{RankReport, Report, Run, Source, Top};
+use warpheap_jobs::device::DeviceReport;
+use warpheap_jobs::kmer::report::{RankReport, Report, Run, Shared, Source, Top};
 
 /// The report for people.
 pub fn text(report: &Report) -> String {
@@ -11,6 +12,11 @@ pub fn text(report: &Report) -> String {
     match &report.runs[..] {
         [run] => text += &one_run(run),
         runs => text += &runs_table(runs),
+    }
+    for run in &report.runs {
+        if let Some(shared) = &run.shared {
+            text += &format!("\n{}", parts_table(run, shared, &report.devices));
+        }
     }
     text += &ranks_table(&report.ranks);
     text += &left_out::lines(&report.left_out);
@@ -36,11 +42,14 @@ fn head(report: &Report) -> String {
         ""
     };
     let once = report.spectrum.first().filter(|first| first.count == 1);
+    let devices = match &report.devices[..] {
+        [] => device::lines(&report.device),
+        several => device::numbered(several),
+    };
     format!(
-        "{}\
+        "{devices}\
          input     {source}: {} sequences, {} bases, {} unknown letters\n\
          k-mers    {} of {} bases{strands}, {} different ones, {} of them once\n",
-        device::lines(&report.device),
         grouped(input.records),
         grouped(input.bases),
         grouped(input.unknown),
@@ -79,11 +88,50 @@ fn one_run(run: &Run) -> String {
     );
     line("read", time(phases.read));
     line("free", time(phases.free));
+    if let Some(shared) = &run.shared {
+        line("merge", time(shared.merge));
+    }
     line(
         "check",
         format!("{}, as the CPU counts", time(phases.check)),
     );
     text
+}
+
+/// What each device did: a row for each.
+fn parts_table(run: &Run, shared: &Shared, devices: &[DeviceReport]) -> String {
+    let head = [
+        run.allocator,
+        "k-mers",
+        "different",
+        "pool",
+        "map",
+        "used",
+        "batches",
+        "upload",
+        "count",
+        "Mkmers/s",
+        "read",
+        "free",
+    ];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for (number, (part, device)) in shared.parts.iter().zip(devices).enumerate() {
+        rows.push(vec![
+            format!("{number} {}", device.name),
+            grouped(part.kmers),
+            grouped(part.distinct),
+            size::display(part.pool_bytes),
+            size::display(part.bytes_blocks),
+            size::display(part.bytes_used),
+            grouped(part.batches.into()),
+            time(part.phases.upload),
+            time(part.phases.count),
+            format!("{:.1}", part.mkmers_per_s()),
+            time(part.phases.read),
+            time(part.phases.free),
+        ]);
+    }
+    table(&rows)
 }
 
 fn runs_table(runs: &[Run]) -> String {
@@ -159,7 +207,7 @@ mod tests {
     use crate::device::tests::device;
     use crate::text::tests::keys;
     use std::time::Duration;
-    use warpheap_jobs::kmer::report::{Frequency, InputReport, Phases, SCHEMA};
+    use warpheap_jobs::kmer::report::{Frequency, InputReport, PartRun, Phases, SCHEMA};
 
     /// A report of equal runs.
     fn report(runs: usize) -> Report {
@@ -174,10 +222,12 @@ mod tests {
             utilisation: 0.5,
             mkmers_per_s: 12.5,
             phases: Phases::default(),
+            shared: None,
         };
         Report {
             schema: SCHEMA,
             device: device(),
+            devices: Vec::new(),
             input: InputReport {
                 source: Source::Reads { seed: 9 },
                 records: 3,
@@ -220,6 +270,57 @@ mod tests {
         );
         assert_eq!(keys(&json["top"][0]), "count kmer");
         assert_eq!(keys(&json["spectrum"][0]), "count kmers");
+    }
+
+    /// The same of two devices.
+    fn shared(runs: usize) -> Report {
+        let part = |kmers| PartRun {
+            places: 2250,
+            kmers,
+            distinct: 30,
+            pool_bytes: 1 << 19,
+            root_bits: 3,
+            batches: 1,
+            bytes_blocks: 750,
+            bytes_used: 1000,
+            phases: Phases::default(),
+        };
+        let mut report = report(runs);
+        report.devices = vec![device(), device()];
+        for run in &mut report.runs {
+            run.shared = Some(Shared {
+                merge: Duration::from_millis(7),
+                parts: vec![part(1999), part(2001)],
+            });
+        }
+        report
+    }
+
+    #[test]
+    fn json_of_several_devices_has_what_each_did_besides() {
+        let json = serde_json::to_value(shared(1)).unwrap_or_default();
+        assert_eq!(json["devices"].as_array().map(Vec::len), Some(2));
+        assert_eq!(json["runs"][0]["merge_s"], 0.007);
+        assert_eq!(
+            keys(&json["runs"][0]["parts"][1]).join(" "),
+            "batches bytes_blocks bytes_used check_s count_device_s count_s distinct free_s kmers places pool_bytes read_s \
+             root_bits upload_s"
+        );
+    }
+
+    #[test]
+    fn text_of_several_devices_has_a_row_for_each() {
+        for runs in [1, 2] {
+            let text = text(&shared(runs));
+            assert!(
+                text.starts_with("device 0  host: emulator (1), warps of 32\ndevice 1  host"),
+                "{text}"
+            );
+            for row in ["0 emulator   1,999", "1 emulator   2,001"] {
+                let rows = text.lines().filter(|line| line.starts_with(row));
+                assert_eq!(rows.count(), runs, "{row}: {text}");
+            }
+        }
     }
 
     #[test]

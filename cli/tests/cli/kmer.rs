@@ -200,3 +200,101 @@ fn vulkan_gives_what_the_host_gives() {
         assert_eq!(vulkan[field], host[field], "{field}");
     }
 }
+
+/// What devices do not change in a report.
+fn counts(json: &Value) -> [Value; 5] {
+    ["input", "total", "distinct", "top", "spectrum"].map(|name| {
+        let mut value = json[name].clone();
+        if let Some(input) = value.as_object_mut() {
+            input.remove("load_s");
+        }
+        value
+    })
+}
+
+#[test]
+fn several_devices_count_what_one_counts() {
+    for (devices, bases, k) in [("2", "20000", "21"), ("3", "5000", "2"), ("2", "30", "5")] {
+        let args = [
+            "--bases",
+            bases,
+            "--k",
+            k,
+            "--canonical",
+            "--batch",
+            "4000",
+            "--json",
+        ];
+        let one = warpheap(&host(&args)).json();
+        let variables = [("WARPHEAP_HOST_DEVICES", devices)];
+        let args = host(&[&args[..], &["--device", "all"]].concat());
+        let all = warpheap_with(&args, b"", &variables).json();
+        assert_eq!(counts(&one), counts(&all), "{devices} devices, k {k}");
+        let run = &all["runs"][0];
+        let parts = run["parts"].as_array().cloned().unwrap_or_default();
+        let sum = |name: &str| {
+            parts
+                .iter()
+                .filter_map(|part| part[name].as_u64())
+                .sum::<u64>()
+        };
+        assert_eq!(Some(sum("kmers")), all["total"].as_u64());
+        assert_eq!(Some(sum("batches")), run["batches"].as_u64());
+        let places = one["input"]["bases"]
+            .as_u64()
+            .map(|bases| bases + 1 - k.parse::<u64>().unwrap_or(0));
+        assert_eq!(Some(sum("places")), places);
+        // Of 26 places none is left for the second one.
+        let working = if bases == "30" {
+            1
+        } else {
+            devices.parse().unwrap_or(0)
+        };
+        assert_eq!(parts.len(), working, "{run}");
+        assert!(
+            one["runs"][0]["parts"].is_null() && one["devices"].is_null(),
+            "{one}"
+        );
+    }
+}
+
+#[test]
+fn all_devices_may_be_one_and_have_a_row_each() {
+    let args = host(&["--bases", "3000", "--device", "all"]);
+    let alone = warpheap_with(&args, b"", &[("WARPHEAP_HOST_DEVICES", "1")]);
+    assert!(alone.out.starts_with("device    host: "), "{}", alone.out);
+    let both = warpheap_with(&args, b"", &[("WARPHEAP_HOST_DEVICES", "2")]);
+    for row in [
+        "device 0  host: ",
+        "device 1  host: ",
+        "merge     ",
+        "0 emulator",
+        "1 emulator",
+    ] {
+        assert!(
+            both.out.lines().any(|line| line.starts_with(row)),
+            "{row}: {}",
+            both.out
+        );
+    }
+}
+
+#[test]
+fn all_devices_are_for_one_heap_each() {
+    let two = [("WARPHEAP_HOST_DEVICES", "2")];
+    let map = host(&["--bases", "3000", "--device", "all", "--heap-map", "-"]);
+    warpheap_with(&map, b"", &two).failed(2, &["--heap-map shows one heap"]);
+    for job in ["graph", "join", "bench"] {
+        let args = [job, "--backend", "host", "--device", "all"];
+        let parts = ["--device=all is not possible", "`warpheap kmer`"];
+        warpheap_with(&args, b"", &two).failed(2, &parts);
+    }
+    let small = host(&["--bases", "30000", "--device", "all", "--pool", "128K"]);
+    warpheap_with(&small, b"", &two).failed(1, &["too small"]);
+    for wrong in ["0", "65", "two"] {
+        let variables = [("WARPHEAP_HOST_DEVICES", wrong)];
+        let want =
+            format!("WARPHEAP_HOST_DEVICES={wrong} is not possible: give a number of devices");
+        warpheap_with(&host(&[]), b"", &variables).failed(2, &[&want]);
+    }
+}

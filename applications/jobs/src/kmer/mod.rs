@@ -4,17 +4,19 @@
 //! |---|---|
 //! | `sequences`, [`read`], `generate` | sequences: what they are, FASTA files, generated ones |
 //! | `reference` | what the CPU counts |
+//! | `parts` | sequences in parts, one for each device, and the sums of what was counted |
 //! | `pool` | the pool that is enough |
 //! | `allocators`, `run` | which allocators there are; one run on a device, and whether it is right |
 //! | `options`, `ready` | what is asked for; what is made of it before the first run |
 //! | [`report`] | what comes of it |
-//! | [`parts`] | the same by several processes |
+//! | [`ranks`] | the same by several processes |
 
 mod allocators;
 mod generate;
 mod options;
-pub mod parts;
+mod parts;
 mod pool;
+pub mod ranks;
 pub mod read;
 mod ready;
 mod reference;
@@ -48,7 +50,21 @@ pub fn run(
     options: &Options,
     progress: &dyn Progress,
 ) -> Result<Report, JobError> {
-    let ready = Ready::new(device, options)?;
+    run_on(std::slice::from_ref(device), allocators, options, progress)
+}
+
+/// The same on several devices at once, at least one: each counts a part of the k-mers in a map of its own, with a pool of
+/// [`Options::pool`] bytes, and the host adds up what they counted. Of several heaps no snapshots are taken.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_on(
+    devices: &[Device],
+    allocators: &[Allocator<Job>],
+    options: &Options,
+    progress: &dyn Progress,
+) -> Result<Report, JobError> {
+    let ready = Ready::on(devices, options)?;
     let context = ready.context(progress);
     let counts = &ready.counts;
     let mut runs = Vec::new();
@@ -63,7 +79,11 @@ pub fn run(
     let frequency = |(count, kmers)| Frequency { count, kmers };
     Ok(Report {
         schema: SCHEMA,
-        device: DeviceReport::from(device),
+        device: DeviceReport::from(&devices[0]),
+        devices: match devices {
+            [_] => Vec::new(),
+            several => several.iter().map(DeviceReport::from).collect(),
+        },
         input: ready.input.clone(),
         k: options.k,
         canonical: options.canonical,

@@ -14,8 +14,7 @@ use warpheap_applications::Kernels;
 
 /// Sequences that are ready to be counted with any allocator.
 pub struct Ready {
-    device: Device,
-    kernels: Kernels,
+    devices: Vec<(Device, Kernels)>,
     sequences: Sequences,
     /// What the CPU counts.
     pub counts: Counts,
@@ -32,28 +31,39 @@ impl Ready {
     /// # Errors
     /// Settings out of bounds, a bad file, sequences without a k-mer, a device that fails.
     pub fn new(device: &Device, options: &Options) -> Result<Self, JobError> {
+        Self::on(std::slice::from_ref(device), options)
+    }
+
+    /// The same for several devices, of which each counts a part; at least one.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn on(devices: &[Device], options: &Options) -> Result<Self, JobError> {
         options.check()?;
-        let kernels = warpheap_applications::load(device)?;
+        let loaded = |device: &Device| Ok((device.clone(), warpheap_applications::load(device)?));
+        let devices = devices.iter().map(loaded);
+        let devices = devices.collect::<Result<Vec<_>, JobError>>()?;
+        if devices.is_empty() {
+            return Err(JobError::Usage("there is no device to count on".into()));
+        }
         let (input, sequences) = input(&options.input)?;
         let counts = reference::count(&sequences, options.k, options.canonical);
         if counts.total == 0 {
             return Err(no_kmer(options.k));
         }
-        Ok(Self::of(device, kernels, sequences, counts, options, input))
+        Ok(Self::of(devices, sequences, counts, options, input))
     }
 
     /// Sequences whose k-mers the CPU has counted; there may be none.
     pub(super) fn of(
-        device: &Device,
-        kernels: Kernels,
+        devices: Vec<(Device, Kernels)>,
         sequences: Sequences,
         counts: Counts,
         options: &Options,
         input: InputReport,
     ) -> Self {
         Ready {
-            device: device.clone(),
-            kernels,
+            devices,
             sequences,
             counts,
             canonical: options.canonical,
@@ -66,8 +76,7 @@ impl Ready {
     /// What a run works with.
     pub fn context<'a>(&'a self, progress: &'a dyn Progress) -> Context<'a> {
         Context {
-            device: &self.device,
-            kernels: &self.kernels,
+            devices: &self.devices,
             sequences: &self.sequences,
             counts: &self.counts,
             canonical: self.canonical,

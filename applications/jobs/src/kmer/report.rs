@@ -9,13 +9,16 @@ use std::time::Duration;
 /// Version of the JSON: goes up when a field changes its name or meaning, not when one is added.
 pub const SCHEMA: u32 = 1;
 
-/// Everything that the command prints: one input, one device, a run per allocator.
+/// Everything that the command prints: one input, one device or several, a run per allocator.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     /// [`SCHEMA`].
     pub schema: u32,
-    /// Where it ran.
+    /// Where it ran; the first device of several.
     pub device: DeviceReport,
+    /// All devices, if they are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<DeviceReport>,
     /// What was counted.
     pub input: InputReport,
     /// Bases of a k-mer.
@@ -116,7 +119,7 @@ pub struct Frequency {
     pub kmers: u64,
 }
 
-/// One allocator's run.
+/// One allocator's run. Of several devices bytes and launches are those of all, and a phase takes as long as on the slowest.
 #[derive(Debug, Clone, Serialize)]
 pub struct Run {
     /// Name of the allocator.
@@ -140,6 +143,55 @@ pub struct Run {
     /// Time per phase.
     #[serde(flatten)]
     pub phases: Phases,
+    /// What each device did, if there are several.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<Shared>,
+}
+
+/// A run that several devices share.
+#[derive(Debug, Clone, Serialize)]
+pub struct Shared {
+    /// Time in which the host adds up what the devices counted.
+    #[serde(rename = "merge_s", serialize_with = "seconds")]
+    pub merge: Duration,
+    /// The part of each device, in the order of the report's devices. With fewer places than devices the last ones have none.
+    pub parts: Vec<PartRun>,
+}
+
+/// What one device did.
+#[derive(Debug, Clone, Serialize)]
+pub struct PartRun {
+    /// Places of the sequences that it looked at.
+    pub places: u32,
+    /// K-mers that it counted.
+    pub kmers: u64,
+    /// Different ones.
+    pub distinct: u64,
+    /// Size of the heap in bytes.
+    pub pool_bytes: u64,
+    /// Logarithm of the number of slots of the map's root.
+    pub root_bits: u32,
+    /// Launches of the counting kernel.
+    pub batches: u32,
+    /// Bytes of the map's blocks, as the allocator rounds them.
+    pub bytes_blocks: u64,
+    /// Bytes of the heap that are taken then, as the allocator rounds and reserves them.
+    pub bytes_used: u64,
+    /// Time per phase; `check` is looking for what was not freed.
+    #[serde(flatten)]
+    pub phases: Phases,
+}
+
+impl PartRun {
+    /// Millions of k-mers counted in a second, by the time on the device.
+    pub fn mkmers_per_s(&self) -> f64 {
+        rate(self.kmers, self.phases.count_device)
+    }
+}
+
+/// Millions of k-mers in a second.
+pub(super) fn rate(kmers: u64, time: Duration) -> f64 {
+    kmers as f64 / time.as_secs_f64().max(1e-9) / 1e6
 }
 
 /// Wall-clock time of the phases of a run, and the part of it that the device was running kernels.
@@ -163,4 +215,18 @@ pub struct Phases {
     /// Comparing with what the CPU counted.
     #[serde(rename = "check_s", serialize_with = "seconds")]
     pub check: Duration,
+}
+
+impl Phases {
+    /// The longer one of each phase.
+    pub(super) fn longest(self, other: Phases) -> Phases {
+        Phases {
+            upload: self.upload.max(other.upload),
+            count: self.count.max(other.count),
+            count_device: self.count_device.max(other.count_device),
+            read: self.read.max(other.read),
+            free: self.free.max(other.free),
+            check: self.check.max(other.check),
+        }
+    }
 }

@@ -1,12 +1,13 @@
-//! One run: one allocator on one device.
+//! One run: one allocator on one device, or on several, each with a part.
 
+use super::parts::{Part, merged, sorted};
 use super::pool::{self, Demand, NODE_BYTES};
 use super::reference::Counts;
-use super::report::{Phases, Run};
+use super::report::{PartRun, Phases, Run, Shared, rate};
 use super::sequences::{Sequences, letters};
 use crate::error::JobError;
 use crate::pool::{Failed, Failure};
-use crate::progress::{Progress, kept};
+use crate::progress::{Bar, Progress, Silent, kept};
 use std::time::Instant;
 use warpheap::api::AllocError;
 use warpheap::{
@@ -18,10 +19,8 @@ use warpheap_applications::kmer::{Kmer, KmerCountEntry};
 
 /// What a run works with.
 pub struct Context<'a> {
-    /// The device.
-    pub device: &'a Device,
-    /// The kernels, loaded on it.
-    pub kernels: &'a Kernels,
+    /// The devices, each with the kernels loaded on it; at least one.
+    pub devices: &'a [(Device, Kernels)],
     /// What is counted.
     pub sequences: &'a Sequences,
     /// What comes out.
@@ -56,35 +55,150 @@ fn failed(error: DeviceError) -> Failed {
     }
 }
 
+/// A device and its part of the work.
+struct Share<'a> {
+    device: &'a Device,
+    kernels: &'a Kernels,
+    part: Part<'a>,
+    /// What is said of the device where something is wrong: nothing if it is the only one.
+    label: String,
+    /// Where snapshots go.
+    progress: &'a dyn Progress,
+    /// Shows how far all are, if there are several.
+    bar: Option<&'a dyn Bar>,
+}
+
+/// What a device counted: its pairs, and how.
+type Counted = (Vec<(Kmer, u32)>, PartRun);
+
 /// Runs the job with the allocator `A`.
 ///
 /// # Errors
-/// The pool is too small or cannot be had, the device fails, or its answer is wrong.
+/// A pool is too small or cannot be had, a device fails, or the answer is wrong.
 pub fn run<A: MapAlloc + KmerCountEntry>(context: &Context<'_>) -> Result<Run, Failure> {
-    let demand = Demand::new::<A>(context.device, context.counts.distinct());
-    let need = pool::need::<A>(context.device, demand);
-    need.tried(context.pool, |bytes| attempt::<A>(context, demand, bytes))
+    let k = context.counts.k;
+    let counted = match context.devices {
+        [(device, kernels)] => {
+            let whole = 0..context.sequences.places(k);
+            vec![count_part::<A>(
+                context,
+                &Share {
+                    device,
+                    kernels,
+                    part: context.sequences.part(&whole),
+                    label: String::new(),
+                    progress: context.progress,
+                    bar: None,
+                },
+            )?]
+        }
+        _ => at_once::<A>(context)?,
+    };
+    let (lists, parts): (Vec<_>, Vec<_>) = counted.into_iter().unzip();
+    let started = Instant::now();
+    let is_shared = context.devices.len() > 1;
+    let bytes_entries = lists.iter().map(Vec::len).sum::<usize>() * size_of::<(Kmer, u32)>();
+    let pairs = merged(lists);
+    let merge = started.elapsed();
+
+    let started = Instant::now();
+    check(context.counts, &pairs).map_err(|what| Failure::Other(wrong::<A>(context, what)))?;
+    let mut phases = Phases::default();
+    for part in &parts {
+        phases = phases.longest(part.phases);
+    }
+    phases.check += started.elapsed();
+
+    let sum = |of: fn(&PartRun) -> u64| parts.iter().map(of).sum::<u64>();
+    let bytes_used = sum(|part| part.bytes_used);
+    Ok(Run {
+        allocator: A::NAME,
+        pool_bytes: sum(|part| part.pool_bytes),
+        root_bits: parts.iter().map(|part| part.root_bits).max().unwrap_or(0),
+        batches: parts.iter().map(|part| part.batches).sum(),
+        bytes_entries: bytes_entries as u64,
+        bytes_blocks: sum(|part| part.bytes_blocks),
+        bytes_used,
+        utilisation: bytes_entries as f64 / bytes_used.max(1) as f64,
+        mkmers_per_s: rate(context.counts.total, phases.count_device),
+        phases,
+        shared: is_shared.then_some(Shared { merge, parts }),
+    })
+}
+
+/// Lets each device count a part, all at the same time.
+fn at_once<A: MapAlloc + KmerCountEntry>(context: &Context<'_>) -> Result<Vec<Counted>, Failure> {
+    let sequences = context.sequences;
+    let ranges = sequences.ranges(context.counts.k, context.devices.len());
+    let label = format!("{}: counting k-mers", A::NAME);
+    let places = sequences.places(context.counts.k);
+    let bar = context.progress.bar(label, places.into());
+    let shares = ranges.iter().zip(context.devices).enumerate();
+    let shares = shares.map(|(number, (range, (device, kernels)))| Share {
+        device,
+        kernels,
+        part: sequences.part(range),
+        label: format!("device {number} ({}): ", device.info().name),
+        progress: &Silent,
+        bar: Some(&*bar),
+    });
+    let shares: Vec<Share<'_>> = shares.collect();
+    std::thread::scope(|scope| {
+        let count = |share| scope.spawn(move || count_part::<A>(context, share));
+        let threads: Vec<_> = shares.iter().map(count).collect();
+        let ended = threads.into_iter().map(|thread| match thread.join() {
+            Ok(counted) => counted,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        // All have ended before one is looked at.
+        let ended: Vec<Result<Counted, Failure>> = ended.collect();
+        ended.into_iter().collect()
+    })
+}
+
+/// Counts the part of one device.
+fn count_part<A: MapAlloc + KmerCountEntry>(
+    context: &Context<'_>,
+    share: &Share<'_>,
+) -> Result<Counted, Failure> {
+    // How many different ones are in a part nobody knows: at most as many as there are at all.
+    let distinct = context.counts.distinct().min(share.part.places.into());
+    let demand = Demand::new::<A>(share.device, distinct);
+    let need = pool::need::<A>(share.device, demand);
+    need.tried(context.pool, |bytes| {
+        attempt::<A>(context, share, demand, bytes)
+    })
+}
+
+/// The error for a wrong answer.
+fn wrong<A: HostAlloc>(context: &Context<'_>, what: String) -> JobError {
+    JobError::Wrong {
+        allocator: A::NAME,
+        backend: context.devices[0].0.info().backend.to_string(),
+        what,
+    }
 }
 
 fn attempt<A: MapAlloc + KmerCountEntry>(
     context: &Context<'_>,
+    share: &Share<'_>,
     demand: Demand,
     bytes: u64,
-) -> Result<Run, Failed> {
-    let device = context.device;
+) -> Result<Counted, Failed> {
+    let device = share.device;
     let pool = device
         .reserve_with::<A>(bytes, &A::config_for(NODE_BYTES))
         .map_err(Failed::NoPool)?;
     let root_bits = demand.root_bits::<A>();
     let map = DeviceHashMap::<Kmer, u32, A>::new(&pool, root_bits).map_err(failed)?;
     let mut phases = Phases::default();
-    let counted = count(context, &pool, &map, &mut phases);
-    let counted = kept(context.progress, &pool, "counting failed", counted);
+    let counted = count(context, share, &pool, &map, &mut phases);
+    let counted = kept(share.progress, &pool, "counting failed", counted);
     let batches = counted.map_err(failed)?;
     let grown = pool.stats()?.usage;
 
     let started = Instant::now();
-    let pairs = map.to_vec()?;
+    let mut pairs = map.to_vec()?;
     phases.read = started.elapsed();
 
     let started = Instant::now();
@@ -92,57 +206,57 @@ fn attempt<A: MapAlloc + KmerCountEntry>(
     phases.free = started.elapsed();
 
     let started = Instant::now();
-    let wrong = |what| {
-        Failed::Other(JobError::Wrong {
-            allocator: A::NAME,
-            backend: context.device.info().backend.to_string(),
-            what,
-        })
-    };
-    check(context.counts, &pairs).map_err(wrong)?;
+    let wrong = |what| Failed::Other(wrong::<A>(context, format!("{}{what}", share.label)));
+    if share.bar.is_some() {
+        sorted(&mut pairs, context.counts.k).map_err(wrong)?;
+    }
     check_empty(&pool).map_err(wrong)?;
-    context.progress.snapshots().always(&pool, "map dropped")?;
+    share.progress.snapshots().always(&pool, "map dropped")?;
     phases.check = started.elapsed();
 
-    let bytes_entries = pairs.len() as u64 * size_of::<(Kmer, u32)>() as u64;
-    let bytes_used = grown.committed_bytes;
-    let seconds = phases.count_device.as_secs_f64().max(1e-9);
-    Ok(Run {
-        allocator: A::NAME,
+    let part = PartRun {
+        places: share.part.places,
+        kmers: pairs.iter().map(|(_, count)| u64::from(*count)).sum(),
+        distinct: pairs.len() as u64,
         pool_bytes: pool.bytes(),
         root_bits,
         batches,
-        bytes_entries,
         bytes_blocks: grown.used_bytes,
-        bytes_used,
-        utilisation: bytes_entries as f64 / bytes_used.max(1) as f64,
-        mkmers_per_s: context.counts.total as f64 / seconds / 1e6,
+        bytes_used: grown.committed_bytes,
         phases,
-    })
+    };
+    Ok((pairs, part))
 }
 
-/// Counts all k-mers in the map, batch by batch; the number of batches.
+/// Counts all k-mers of a part in the map, batch by batch; the number of batches.
 fn count<A: MapAlloc + KmerCountEntry>(
     context: &Context<'_>,
+    share: &Share<'_>,
     pool: &Pool<A>,
     map: &DeviceHashMap<Kmer, u32, A>,
     phases: &mut Phases,
 ) -> Result<u32, DeviceError> {
-    let sequences = context.sequences;
     let started = Instant::now();
-    let bases = DeviceVec::from_slice(context.device, &sequences.bases)?;
-    let breaks = DeviceVec::from_slice(context.device, &sequences.breaks)?;
+    let bases = DeviceVec::from_slice(share.device, share.part.bases)?;
+    let breaks = DeviceVec::from_slice(share.device, share.part.breaks)?;
     phases.upload = started.elapsed();
 
-    let places = sequences.places(context.counts.k);
-    let label = format!("{}: counting k-mers", A::NAME);
-    let bar = context.progress.bar(label, places.into());
+    let places = share.part.places;
+    let own;
+    let bar = match share.bar {
+        Some(bar) => bar,
+        None => {
+            let label = format!("{}: counting k-mers", A::NAME);
+            own = share.progress.bar(label, places.into());
+            &*own
+        }
+    };
     let (mut first, mut batches) = (0, 0);
     while first < places {
         let here = context.batch.min(places - first);
         let started = Instant::now();
         let shape = LaunchConfig::for_num_elems(here);
-        let report = context.kernels.kmer_count(
+        let report = share.kernels.kmer_count(
             pool,
             shape,
             map.map(),
@@ -158,7 +272,7 @@ fn count<A: MapAlloc + KmerCountEntry>(
         first += here;
         batches += 1;
         let done = format_args!("batch {batches} counted");
-        context.progress.snapshots().take(pool, done)?;
+        share.progress.snapshots().take(pool, done)?;
         bar.advance(here.into());
     }
     Ok(batches)

@@ -87,7 +87,13 @@ pub fn run(
         unknown,
         load: Duration::ZERO,
     };
-    let ready = Ready::of(device, kernels, received, counts, options, input);
+    let ready = Ready::of(
+        vec![(device.clone(), kernels)],
+        received,
+        counts,
+        options,
+        input,
+    );
     let context = ready.context(progress);
     let mut left_out = Vec::new();
     for allocator in allocators {
@@ -138,6 +144,7 @@ pub fn run(
         ranks,
         schema: SCHEMA,
         device: DeviceReport::from(device),
+        devices: Vec::new(),
         k: options.k,
         canonical: options.canonical,
     }))

@@ -2,7 +2,7 @@
 
 use crate::error::JobError;
 use crate::kmer::reference::{Counts, by_frequency};
-use crate::kmer::report::{Frequency, Phases, RankReport, Run};
+use crate::kmer::report::{Frequency, Phases, RankReport, Run, rate};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use warpheap_dist::World;
@@ -113,6 +113,7 @@ fn run_of(allocator: &'static str, numbers: &[u64; 14]) -> Run {
             free: time(12),
             check: time(13),
         },
+        shared: None,
     }
 }
 
@@ -122,14 +123,6 @@ fn nanos(time: Duration) -> u64 {
 
 /// The runs of all ranks with one allocator as one: sums of what they take, the longest of times.
 pub fn together<'a>(runs: impl Iterator<Item = &'a Run>, total: u64) -> Option<Run> {
-    let longest = |one: &Phases, two: &Phases| Phases {
-        upload: one.upload.max(two.upload),
-        count: one.count.max(two.count),
-        count_device: one.count_device.max(two.count_device),
-        read: one.read.max(two.read),
-        free: one.free.max(two.free),
-        check: one.check.max(two.check),
-    };
     let mut all = runs.cloned().reduce(|one, two| Run {
         pool_bytes: one.pool_bytes + two.pool_bytes,
         root_bits: one.root_bits.max(two.root_bits),
@@ -137,12 +130,11 @@ pub fn together<'a>(runs: impl Iterator<Item = &'a Run>, total: u64) -> Option<R
         bytes_entries: one.bytes_entries + two.bytes_entries,
         bytes_blocks: one.bytes_blocks + two.bytes_blocks,
         bytes_used: one.bytes_used + two.bytes_used,
-        phases: longest(&one.phases, &two.phases),
+        phases: one.phases.longest(two.phases),
         ..one
     })?;
-    let seconds = all.phases.count_device.as_secs_f64().max(1e-9);
     all.utilisation = all.bytes_entries as f64 / all.bytes_used.max(1) as f64;
-    all.mkmers_per_s = total as f64 / seconds / 1e6;
+    all.mkmers_per_s = rate(total, all.phases.count_device);
     Some(all)
 }
 
@@ -166,6 +158,7 @@ mod tests {
                 check: Duration::from_millis(7),
                 ..Phases::default()
             },
+            shared: None,
         }
     }
 
