@@ -38,6 +38,7 @@ pub mod kernels;
 #[cfg(not(any(target_arch = "spirv", target_arch = "nvptx64")))]
 pub mod raw;
 pub mod readme;
+pub mod several_devices;
 pub mod streams;
 pub mod tutorial;
 pub mod two_heaps;
