@@ -74,23 +74,9 @@ impl Device {
     /// # Errors
     /// As [`open_backend`](Self::open_backend), if none can be used.
     pub fn all_of(backend: BackendKind) -> Result<Vec<Self>, DeviceError> {
-        let (mut opened, mut rank, mut first) = (Vec::new(), None, None);
-        for found in backends::choose(backend, None)? {
-            if rank.is_some_and(|rank| rank != found.rank) {
-                continue;
-            }
-            match Self::open_found(backend, &found) {
-                Ok(device) => {
-                    rank = Some(found.rank);
-                    opened.push(device);
-                }
-                Err(error) => first = first.or(Some(error)),
-            }
-        }
-        match opened.is_empty() {
-            true => Err(first.unwrap_or_else(|| none_found(backend))),
-            false => Ok(opened),
-        }
+        let found = backends::choose(backend, None)?;
+        let opened = open_alike(&found, |found| Self::open_found(backend, found));
+        opened.map_err(|first| first.unwrap_or_else(|| none_found(backend)))
     }
 
     /// Opens every device that can be used of the backend called `backend`; without one, of that which `WARPHEAP_BACKEND` names;
@@ -145,6 +131,31 @@ impl Device {
     /// [`DeviceError::SelfTest`] that says what is wrong; errors of the device.
     pub fn self_test(device: &host::Device) -> Result<(), DeviceError> {
         warpheap_kernels::selftest::check(device)
+    }
+}
+
+/// Opens the devices of one kind with the best one that opens, which come first, and leaves out those that do not open; the first
+/// error if none does.
+fn open_alike<T>(
+    found: &[FoundDevice],
+    open: impl Fn(&FoundDevice) -> Result<T, DeviceError>,
+) -> Result<Vec<T>, Option<DeviceError>> {
+    let (mut opened, mut rank, mut first) = (Vec::new(), None, None);
+    for found in found {
+        if rank.is_some_and(|rank| rank != found.rank) {
+            break;
+        }
+        match open(found) {
+            Ok(device) => {
+                rank = Some(found.rank);
+                opened.push(device);
+            }
+            Err(error) => first = first.or(Some(error)),
+        }
+    }
+    match opened.is_empty() {
+        true => Err(first),
+        false => Ok(opened),
     }
 }
 

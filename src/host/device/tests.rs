@@ -70,6 +70,58 @@ fn a_device_that_loses_stores_is_refused() {
     assert!(Device::self_test(&Forgetful::device(BackendKind::Host)).is_err());
 }
 
+#[test]
+fn all_are_those_of_the_best_kind_that_open() {
+    let opened = |devices: &[(u32, bool)]| {
+        let found: Vec<FoundDevice> = devices
+            .iter()
+            .zip(0..)
+            .map(|(&(rank, _), index)| FoundDevice {
+                index,
+                name: String::new(),
+                driver: String::new(),
+                kind: String::new(),
+                warp_width: None,
+                memory_bytes: 0,
+                problem: None,
+                remark: None,
+                rank,
+            })
+            .collect();
+        open_alike(&found, |found| match devices[found.index].1 {
+            true => Ok(found.index),
+            false => Err(none_found(BackendKind::Vulkan)),
+        })
+        .map_err(|error| error.is_some())
+    };
+    // Discrete GPUs beside an integrated one and a CPU; a refused one in front, behind and between.
+    let gpus = [
+        (0, false),
+        (0, true),
+        (0, false),
+        (0, true),
+        (1, true),
+        (4, true),
+    ];
+    assert_eq!(opened(&gpus), Ok(vec![1, 3]));
+    assert_eq!(opened(&[(0, false), (4, true), (4, true)]), Ok(vec![1, 2]));
+    assert_eq!(opened(&[(0, false), (4, false)]), Err(true));
+    assert_eq!(opened(&[]), Err(false));
+}
+
+/// Whether there is a device or not: what opens one and what opens all agree on the first, or on the error.
+#[test]
+fn all_begin_with_the_one_that_opens() {
+    for backend in backends::ALL {
+        let (one, all) = (Device::open_backend(backend, None), Device::all_of(backend));
+        match (one, all) {
+            (Ok(one), Ok(all)) => assert_eq!(all[0].info().name, one.info().name),
+            (Err(one), Err(all)) => assert_eq!(all.to_string(), one.to_string()),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
 #[cfg(feature = "host")]
 mod told;
 
