@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod data;
+mod devices;
 mod ends;
 mod explored;
 mod failures;
