@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 /// What a file begins with: its format's name and version.
@@ -20,6 +21,9 @@ const SUM: usize = 32;
 const DRIVER_HEADER: usize = 32;
 /// Bytes of a folder that is too large. Its oldest files go until half of that is left.
 const MOST_BYTES: u64 = 1 << 30;
+
+/// Tells files apart that are being written.
+static NEXT_PART: AtomicU64 = AtomicU64::new(0);
 
 /// A folder with pipelines.
 #[derive(Clone, Debug)]
@@ -101,9 +105,10 @@ impl Place {
         if let Some(folder) = self.file.parent() {
             fs::create_dir_all(folder)?;
         }
-        let part = self
-            .file
-            .with_extension(format!("{}.part", std::process::id()));
+        // Two devices of this process may be of one model, and compile the same at the same time.
+        let number = NEXT_PART.fetch_add(1, Ordering::Relaxed);
+        let part = format!("{}-{number}.part", std::process::id());
+        let part = self.file.with_extension(part);
         let written = fs::File::create(&part).and_then(|mut file| {
             file.write_all(&MAGIC)?;
             file.write_all(&Hash::hash(data))?;
@@ -186,6 +191,26 @@ mod tests {
         assert_eq!(place().read(), []);
         place().write(&DATA);
         assert_eq!(place().read(), DATA);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no part is left");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn devices_that_write_the_same_at_once_leave_it_whole() {
+        let folder = folder("at-once");
+        let cache = Cache::new(&folder, b"driver 1".to_vec());
+        let data = vec![7; 1 << 16];
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..100 {
+                        let written = cache.place(&[1], &[]).try_write(&data);
+                        written.expect("nobody takes the part away");
+                        assert!(cache.place(&[1], &[]).read() == data, "damaged");
+                    }
+                });
+            }
+        });
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no part is left");
         fs::remove_dir_all(folder).unwrap();
     }
