@@ -4,7 +4,7 @@ mod common;
 
 use common::device;
 use std::sync::Arc;
-use warpheap_api::host::{BufferId, DeviceError};
+use warpheap_api::host::{BufferId, DeviceError, DeviceVec};
 
 fn bytes(len: usize, seed: u8) -> Vec<u8> {
     (0..len)
@@ -117,4 +117,28 @@ fn memory_comes_back() {
     for _ in 0..info.memory_bytes / each + 2 {
         device.alloc(each).unwrap();
     }
+}
+
+#[test]
+fn elements_are_copied_from_device_to_device() {
+    let (Some(one), Some(other)) = (device(), device()) else {
+        return;
+    };
+    // More than goes by way of the host at once, and bytes that are no whole words.
+    let data = bytes((9 << 20) + 3, 5);
+    let here = DeviceVec::from_slice(&one, &data).unwrap();
+    let mut there = DeviceVec::filled(&other, data.len() + 2, 1u8).unwrap();
+    there.copy_range_from_vec(1, &here, 0..data.len()).unwrap();
+    let mut back = DeviceVec::<u8>::zeroed(&one, data.len()).unwrap();
+    let range = 1..data.len() + 1;
+    back.copy_range_from_vec(0, &there, range.clone()).unwrap();
+    assert!(back.to_vec().unwrap() == data);
+    let there = there.to_vec().unwrap();
+    assert!(there[range] == data && there[0] == 1 && there.last() == Some(&1));
+    let stream = other.stream().unwrap();
+    let refused = stream.read(&here).map(drop);
+    assert!(
+        matches!(refused, Err(DeviceError::OtherDevice { .. })),
+        "{refused:?}"
+    );
 }
