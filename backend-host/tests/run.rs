@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::Mutex;
 use std::thread::{self, ThreadId};
 use warpheap_api::abi::ArgBlock;
-use warpheap_api::host::{DeviceError, DeviceVec};
+use warpheap_api::host::{Device, DeviceError, DeviceVec, KernelImage};
 use warpheap_api::{HeapMemory, Layout};
 use warpheap_rt::alloc::Bump;
 use warpheap_rt::sync::{Group, group_sum};
@@ -244,6 +244,25 @@ fn launches_are_checked_before_any_of_them_runs() {
         assert!(error.to_string().contains("bad"), "{error}");
     }
     assert_eq!(out.to_vec().expect("readable"), [0; 8], "nothing ran");
+}
+
+#[test]
+fn a_heap_of_another_device_is_not_bound() {
+    let (device, other) = (running(8), running(8));
+    let image = KernelImage {
+        name: "tests",
+        ptx: None,
+        spirv: None,
+    };
+    let module = device.load(&image).expect("any image can be loaded");
+    let pool = |device: &Device| device.reserve::<Bump>(1 << 16).expect("a heap");
+    let bound = module.bind_heap(&pool(&device));
+    bound.expect("the emulator does nothing");
+    let refused = module.bind_heap(&pool(&other));
+    assert!(
+        matches!(refused, Err(DeviceError::OtherDevice { .. })),
+        "{refused:?}"
+    );
 }
 
 /// The argument of a vector that claims to be longer than it is.
