@@ -312,6 +312,13 @@ pub fn other_devices(site: &Site) {
     refused("the earlier event", mine.since(&event).map(drop));
     here.wait().expect("nothing went wrong on the device");
     assert_eq!(vec.to_vec().expect("the vector"), [0; 10]);
+    // The host's own calls copy between any two.
+    increment(&other, &vec).run().expect("it runs where it is");
+    own.copy_from_vec(&vec).expect("it is copied");
+    increment(site, &own).on(&here).expect("it is queued");
+    let mut back = zeros(&other, 10);
+    back.copy_from_vec(&own).expect("it is copied behind that");
+    assert_eq!(back.to_vec().expect("the vector"), [2; 10]);
 }
 
 /// Several threads use streams of their own and one that they share.
