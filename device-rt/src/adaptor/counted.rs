@@ -28,8 +28,10 @@ impl<A: HeapHandle<Memory = Words>> HeapHandle for Counted<A> {
 }
 
 impl<A: DeviceAlloc<Memory = Words>> Counted<A> {
-    /// Adds one event of `bytes` bytes for each active lane that `happened` is true for.
+    /// Adds one event of `bytes` bytes for each active lane that `happened` is true for. Lanes that count another event at the same
+    /// time are at another place: the caller's.
     #[inline(always)]
+    #[track_caller]
     fn count(self, happened: bool, bytes: usize, events: usize, sums: usize) {
         let words = self.inner.header();
         let stripe = header::WORD_COUNTERS
