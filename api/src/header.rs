@@ -5,11 +5,12 @@
 //! | 0 | magic |
 //! | 1 | layout version |
 //! | 2 | kind of allocator |
-//! | 3 | reserved, 0 |
+//! | 3 | budget in granules, of the adaptor `Limited`; 0 of other allocators, and without a budget |
 //! | 4..8 | failures by cause (index = error code; 4 unused) |
 //! | 8..11 | arenas: settings, open ones, misuses; 0 of other allocators |
 //! | 11 | requests until one is refused, of the adaptor `Failing`; 0 of other allocators |
-//! | 12..16 | reserved, 0 |
+//! | 12 | granules of the budget that are in use, of `Limited`; 0 of other allocators |
+//! | 13..16 | reserved, 0 |
 //! | 16..16+8×32 | counters, in 32 stripes so that warps do not meet on one word |
 //!
 //! The counters are written by the adaptor `Counted` alone; the failure counts by every allocator.
@@ -23,6 +24,8 @@ pub const WORD_MAGIC: usize = 0;
 pub const WORD_VERSION: usize = 1;
 /// Word index of the allocator's kind.
 pub const WORD_KIND: usize = 2;
+/// Word index of the budget in granules, made by the host; a reset by a kernel leaves it.
+pub const WORD_BUDGET: usize = 3;
 /// Word index of the failure counts: add the error code.
 pub const WORD_FAILURES: usize = 4;
 /// Word index of the settings of arenas, made by the host.
@@ -33,6 +36,8 @@ pub const WORD_ARENAS_OPEN: usize = 9;
 pub const WORD_ARENA_MISUSES: usize = 10;
 /// Word index of the number of requests until one is refused, which one that refuses counts down.
 pub const WORD_REFUSE: usize = 11;
+/// Word index of the granules of the budget that are in use.
+pub const WORD_SPENT: usize = 12;
 /// Word index of the first stripe of counters.
 pub const WORD_COUNTERS: usize = 16;
 

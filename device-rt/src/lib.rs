@@ -57,7 +57,7 @@ pub use warpheap_macros::{HeapData, KernelError, kernel};
 
 pub mod device {
     //! What a kernel author imports: `use warpheap::device::*`.
-    pub use crate::adaptor::{Checked, Counted, Failing};
+    pub use crate::adaptor::{Checked, Counted, Failing, Limited, Traced};
     pub use crate::alloc::*;
     pub use crate::arch::AtomicWord;
     pub use crate::container::{

@@ -11,12 +11,12 @@ mod device;
 pub use device::Device;
 pub use warpheap_kernels::maps::{DeviceHashMap, DeviceHashSet, DeviceMultiMap, MapAlloc};
 pub use warpheap_rt::api::host::{
-    Ages, BackendKind, BlockLayout, BlockSize, Cause, Changes, ClassUsage, DeviceBox, DeviceError,
-    DeviceInfo, DeviceVec, Event, FoundBy, Growth, HeapMistakes, HostAlloc, KernelFailure,
-    KernelImage, KernelPanic, LanePlace, LaunchConfig, LaunchReport, Mistake, MistakeKind,
-    Mistakes, Module, Pinned, PlanError, PoolStats, Prepared, RawBuffer, Reading, Region,
-    RegionUse, Scope, ScopedStream, SharedArg, Snapshot, SnapshotSeries, Stream, Usage, UseChange,
-    UseTotals,
+    Ages, BackendKind, BlockLayout, BlockSize, BudgetUse, Cause, Changes, ClassUsage, DeviceBox,
+    DeviceError, DeviceInfo, DeviceVec, Event, FoundBy, Growth, HeapMistakes, HostAlloc,
+    KernelFailure, KernelImage, KernelPanic, LanePlace, LaunchConfig, LaunchReport, Mistake,
+    MistakeKind, Mistakes, Module, Pinned, PlanError, PoolStats, Prepared, RawBuffer, RawPool,
+    Reading, Region, RegionUse, Scope, ScopedStream, SharedArg, Snapshot, SnapshotSeries, Stream,
+    Usage, UseChange, UseTotals,
 };
 
 pub use warpheap_rt::host::container::{
@@ -25,7 +25,8 @@ pub use warpheap_rt::host::container::{
 };
 
 pub use warpheap_rt::host::{
-    CheckedConfig, DeviceLog, HeapInspection, LiveBlock, LogLine, LogLines,
+    CheckedConfig, DeviceLog, HeapInspection, LimitedConfig, LiveBlock, LogLine, LogLines, Trace,
+    TraceCall, TraceEvent, TracedConfig, trace_of,
 };
 
 use warpheap_rt::alloc::WarpHeap;

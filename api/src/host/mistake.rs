@@ -233,5 +233,7 @@ pub trait HeapAccess: HeapReader {
     fn write(&mut self, first: u64, words: &[u32]) -> Result<(), DeviceError>;
 }
 
-/// Takes the mistakes that a heap of so many words found since the last time.
-pub type TakeMistakes = fn(words: u64, heap: &mut dyn HeapAccess) -> Result<Mistakes, DeviceError>;
+/// Takes the mistakes that a heap of so many words found since the last time. It is called when launches have ended, with the names
+/// of their entry points.
+pub type TakeMistakes =
+    fn(words: u64, launches: &str, heap: &mut dyn HeapAccess) -> Result<Mistakes, DeviceError>;

@@ -88,7 +88,7 @@ pub use snapshot::{
     Ages, Changes, HeapMap, Pinned, Region, RegionUse, Snapshot, SnapshotSeries, UseChange,
     UseTotals,
 };
-pub use stats::{BlockSize, ClassUsage, PoolStats, Usage};
+pub use stats::{BlockSize, BudgetUse, ClassUsage, PoolStats, Usage};
 pub use stream::Stream;
 pub use streams::{Mark, StreamId, Streams, Work};
 pub use vec::{DeviceVec, assert_plain};

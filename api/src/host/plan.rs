@@ -133,7 +133,8 @@ pub trait HostAlloc: HeapHandle {
     /// The only backend that has this allocator; `None` for all that work everywhere.
     const ONLY_ON: Option<BackendKind> = None;
 
-    /// Takes what the allocator found wrong in how kernels use the heap, if it looks for that: asked when a launch has ended.
+    /// Takes what the allocator found wrong in how kernels use the heap, if it looks for that: asked when a launch has ended. One that
+    /// has to know of launches hears of them there.
     const MISTAKES: Option<TakeMistakes> = None;
 
     /// Settings of a heap for blocks of about `bytes` bytes and no more: the defaults, unless a heap has blocks of one

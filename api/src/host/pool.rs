@@ -11,7 +11,7 @@ use super::extent::Extent;
 use super::generation::Generation;
 use super::order::{Access, Demand};
 use super::{Arg, Device, DeviceError, Fill, HeapPlan, HostAlloc, PlanError, RawBuffer};
-use crate::DevicePtr;
+use crate::{DevicePtr, header};
 use core::alloc::Layout;
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicU64;
@@ -121,7 +121,9 @@ impl<A: HostAlloc> Pool<A> {
     fn format(&self) -> Result<(), DeviceError> {
         self.fill(self.plan.ranges())?;
         let (id, backend) = (self.raw.buffer.id(), self.raw.device.backend());
-        backend.write(id, 0, bytes_of(&HeapPlan::head::<A>()))
+        // What lies behind is the plan's.
+        let head = HeapPlan::head::<A>();
+        backend.write(id, 0, bytes_of(&head[..=header::WORD_KIND]))
     }
 
     fn fill(&self, ranges: impl Iterator<Item = Fill>) -> Result<(), DeviceError> {

@@ -105,6 +105,17 @@ pub struct PoolStats {
     pub malloc_bytes: u64,
     /// Bytes given back by frees; 0 unless the pool's allocator is `Counted`.
     pub free_bytes: u64,
+    /// The budget of the heap, if its allocator is `Limited` and was given one.
+    pub budget: Option<BudgetUse>,
+}
+
+/// A budget, and how much of it is in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BudgetUse {
+    /// Bytes of the budget.
+    pub bytes: u64,
+    /// Bytes of blocks in use, as the allocator rounds them.
+    pub used_bytes: u64,
 }
 
 impl PoolStats {
@@ -147,6 +158,9 @@ impl fmt::Display for PoolStats {
                 self.live_bytes()
             )?;
         }
+        if let Some(BudgetUse { bytes, used_bytes }) = self.budget {
+            write!(f, ", {used_bytes} of a budget of {bytes} bytes in use")?;
+        }
         let [exhausted, contended, unsupported] = self.failures;
         if self.failures != [0; 3] {
             write!(
@@ -177,6 +191,7 @@ mod tests {
             frees: 1,
             malloc_bytes: 48,
             free_bytes: 16,
+            budget: None,
         }
     }
 

@@ -62,7 +62,7 @@ impl Watched {
         for (heap, kernels) in &self.0 {
             let Some(take) = heap.mistakes else { continue };
             let mut words = Words(device, heap.buffer.id());
-            let mistakes = take(heap.words(), &mut words)?;
+            let mistakes = take(heap.words(), kernels, &mut words)?;
             if mistakes.count != 0 {
                 return Err(Box::new(HeapMistakes {
                     kernel: kernels.clone(),

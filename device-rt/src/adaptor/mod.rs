@@ -3,7 +3,11 @@
 pub(crate) mod checked;
 mod counted;
 mod failing;
+pub(crate) mod limited;
+pub(crate) mod traced;
 
 pub use checked::Checked;
 pub use counted::Counted;
 pub use failing::Failing;
+pub use limited::Limited;
+pub use traced::Traced;

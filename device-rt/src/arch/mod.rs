@@ -51,7 +51,7 @@ pub use spirv::{UVec3, bounded, enters};
 pub use target::{
     AtomicWord, BlockWords, HAS_DEVICE_HEAP, Words, acquire, block_barrier, block_broadcast,
     block_dim, block_index, caller_line, device_free, device_heap, device_heap_base, device_malloc,
-    grid_dim, lane, nanoseconds, processor, release, thread_index, ticks, warp_width,
+    grid_dim, lane, moment, nanoseconds, processor, release, thread_index, ticks, warp_width,
 };
 
 #[cfg(target_arch = "nvptx64")]
@@ -64,6 +64,9 @@ pub const ON_DEVICE: bool = cfg!(any(target_arch = "nvptx64", target_arch = "spi
 
 /// Whether every call is inlined: what is called twice is compiled twice.
 pub const INLINES_ALL: bool = cfg!(target_arch = "spirv");
+
+/// Whether there is a clock that goes on for all lanes of the device: see [`moment`].
+pub const HAS_CLOCK: bool = !cfg!(target_arch = "spirv");
 
 /// Whether a panic ends its lane and no other.
 pub const PANICS_END_LANES: bool = cfg!(warpheap_alloc) | !ON_DEVICE;

@@ -5,14 +5,24 @@ mod checked;
 pub mod container;
 mod counted;
 mod failing;
+mod limited;
 mod log;
 mod rows;
+mod traced;
 
 pub use crate::alloc::fdg::host::*;
 pub use checked::{CHECKED_KIND, CheckedConfig, HeapInspection, LiveBlock};
 pub use failing::FAILING_KIND;
+pub use limited::{LIMITED_KIND, LimitedConfig};
 pub use log::{DeviceLog, LogLine, LogLines};
 pub use settings::*;
+pub use traced::{TRACED_KIND, Trace, TraceCall, TraceEvent, TracedConfig, trace_of};
+
+/// Bytes of the least heap that there can be.
+fn least_heap() -> u64 {
+    let header = warpheap_api::header::HEADER_WORDS as u64 * 4;
+    header + warpheap_api::DevicePtr::<u8>::GRANULE_BYTES as u64
+}
 
 pub mod settings {
     //! What the folders of the allocators give to the host: most of all their settings.

@@ -2,7 +2,7 @@
 
 use super::{Pool, RawPool};
 use crate::host::bytes::bytes_of_mut;
-use crate::host::{DeviceError, HeapReader, HostAlloc, PoolStats, Snapshot, Usage};
+use crate::host::{BudgetUse, DeviceError, HeapReader, HostAlloc, PoolStats, Snapshot, Usage};
 use crate::{HeapParams, LAYOUT_VERSION, header};
 use core::sync::atomic::Ordering;
 use std::format;
@@ -72,6 +72,7 @@ impl<A: HostAlloc> Pool<A> {
             frees: 0,
             malloc_bytes: 0,
             free_bytes: 0,
+            budget: budget(&head),
         };
         let wide = |stripe: &[u32], at: usize| stripe[at] as u64 | (stripe[at + 1] as u64) << 32;
         for stripe in stripes {
@@ -82,6 +83,13 @@ impl<A: HostAlloc> Pool<A> {
         }
         Ok((stats, found))
     }
+}
+
+/// The budget that a header tells of. A granule has 16 bytes.
+fn budget(head: &[u32]) -> Option<BudgetUse> {
+    let [bytes, used_bytes] =
+        [header::WORD_BUDGET, header::WORD_SPENT].map(|word| u64::from(head[word]) * 16);
+    (bytes != 0).then_some(BudgetUse { bytes, used_bytes })
 }
 
 struct Reader<'a> {

@@ -45,6 +45,7 @@ fn snapshot(sequence: u64, regions: Vec<Region>) -> Snapshot {
         frees: 0,
         malloc_bytes: 0,
         free_bytes: 0,
+        budget: None,
     };
     Snapshot::new(sequence, map, stats)
 }

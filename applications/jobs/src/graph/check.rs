@@ -313,6 +313,7 @@ mod tests {
             frees,
             malloc_bytes,
             free_bytes,
+            budget: None,
         };
         // Blocks of 16, and of 16, 32 and 64 bytes.
         let (full, empty) = (stats(4, 2, 128, 48), stats(4, 4, 128, 128));

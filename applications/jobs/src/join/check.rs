@@ -153,6 +153,7 @@ mod tests {
             frees: 0,
             malloc_bytes: 0,
             free_bytes: 0,
+            budget: None,
         };
         assert_eq!(filled(3, &stats(Some(3), 96)), Ok(()));
         assert_eq!(filled(3, &stats(None, 96)), Ok(()));

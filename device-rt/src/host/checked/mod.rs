@@ -85,6 +85,14 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Checked<A> {
                 why: "its blocks do not lie in the pool: check another allocator, or use compute-sanitizer",
             });
         }
+        if A::KIND & super::TRACED_KIND != 0 {
+            return Err(PlanError::BadSetting {
+                allocator: A::NAME,
+                setting: "Checked",
+                value: 1,
+                why: "both adaptors have their words at the end of the pool: check the heap, or trace it",
+            });
+        }
         let places = places::<A>(bytes, config)?;
         let own = region_words(places) * 4;
         let too_small = |least: u64| PlanError::TooSmall {

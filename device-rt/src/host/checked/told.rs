@@ -10,7 +10,11 @@ use warpheap_api::host::{
 use warpheap_api::{DevicePtr, layout};
 
 /// Takes the mistakes that were found since the last time.
-pub(super) fn take(words: u64, heap: &mut dyn HeapAccess) -> Result<Mistakes, DeviceError> {
+pub(super) fn take(
+    words: u64,
+    _launches: &str,
+    heap: &mut dyn HeapAccess,
+) -> Result<Mistakes, DeviceError> {
     let settings = words - region::SETTINGS as u64;
     let mut own = [0; region::SETTINGS];
     heap.read(settings, &mut own)?;

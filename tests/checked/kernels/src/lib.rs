@@ -7,6 +7,7 @@ use warpheap_rt::device::*;
 
 warpheap_rt::device_module!(allocators = [Checked<WarpHeap>, Checked<ScatterAlloc>]);
 
+pub mod asks;
 pub mod churn;
 
 /// What a lane does.
@@ -165,7 +166,7 @@ pub fn together<A: DeviceAlloc>(heap: Heap<A>, wrong: &mut u32) -> Result<(), Al
 }
 
 /// Every block is freed, from a kernel.
-#[kernel(allocators = [Checked<WarpHeap>])]
+#[kernel(allocators = [Checked<WarpHeap>, Limited<WarpHeap>, Traced<WarpHeap>])]
 pub fn frees_all<A: Reset>(heap: Heap<A>) {
     // SAFETY: each lane once, and the launch does nothing else.
     unsafe { heap.reset(thread::index(), thread::count()) };
