@@ -25,7 +25,11 @@ pub struct Options {
 /// For which allocators a type parameter stands.
 pub enum Allocators {
     /// The library's list, each wrapped in this adaptor if there is one.
-    All { adaptor: Option<Ident> },
+    All {
+        adaptor: Option<Ident>,
+        /// Other types beside them.
+        also: Vec<Type>,
+    },
     /// These.
     These(Punctuated<Type, Token![,]>),
 }
@@ -154,7 +158,7 @@ fn these(input: ParseStream) -> Result<Punctuated<Type, Token![,]>> {
 
 fn allocators(input: ParseStream) -> Result<Allocators> {
     if input.peek(syn::token::Bracket) {
-        return these(input).map(Allocators::These);
+        return these(input).map(list);
     }
     let word: Ident = input.parse()?;
     let wrapped = input.peek(Token![<]);
@@ -174,7 +178,20 @@ fn allocators(input: ParseStream) -> Result<Allocators> {
     }
     Ok(Allocators::All {
         adaptor: wrapped.then_some(word),
+        also: Vec::new(),
     })
+}
+
+/// The list in brackets, in which `all` may be the first.
+fn list(list: Punctuated<Type, Token![,]>) -> Allocators {
+    let is_all = |ty: &Type| matches!(ty, Type::Path(path) if path.path.is_ident("all"));
+    match list.first().is_some_and(is_all) {
+        true => Allocators::All {
+            adaptor: None,
+            also: list.into_iter().skip(1).collect(),
+        },
+        false => Allocators::These(list),
+    }
 }
 
 /// An allocator that a type parameter stands for.

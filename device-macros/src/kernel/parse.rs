@@ -221,7 +221,7 @@ fn allocators_of(
 /// The allocators of a list.
 fn choices(allocators: &Allocators, listed: bool, rt: &TokenStream) -> Vec<Choice> {
     match allocators {
-        Allocators::All { adaptor } => ALL
+        Allocators::All { adaptor, also } => ALL
             .iter()
             .map(|&name| {
                 let ident = format_ident!("{name}");
@@ -239,6 +239,11 @@ fn choices(allocators: &Allocators, listed: bool, rt: &TokenStream) -> Vec<Choic
                     image: Some(name),
                 }
             })
+            .chain(also.iter().map(|ty| Choice {
+                ty: quote!(#ty),
+                name: spelled(ty),
+                image: library_name(ty),
+            }))
             .collect(),
         Allocators::These(list) => list
             .iter()

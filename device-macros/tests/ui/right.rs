@@ -54,4 +54,16 @@ pub fn every_counted<A: DeviceAlloc>(heap: Heap<A>, at: DevicePtr<u32>) {
     unsafe { heap.atomic_add(at, 1) };
 }
 
-fn main() {}
+#[kernel(allocators = [all, Counted<WarpHeap>, Limited<Bump>])]
+pub fn every_and_more<A: DeviceAlloc>(heap: Heap<A>, at: DevicePtr<u32>) {
+    // SAFETY: never launched here.
+    unsafe { heap.atomic_add(at, 1) };
+}
+
+fn takes<A: EveryAndMoreEntry>() {}
+
+fn main() {
+    takes::<ScatterAlloc>();
+    takes::<Counted<WarpHeap>>();
+    takes::<Limited<Bump>>();
+}
