@@ -126,7 +126,7 @@ pub fn join_build(tuples: &[Tuple], heads: &[AtomicWord], rows: &mut [Chained], 
 /// Looks for the partners of the tuples of `probe`: lane `i` of `lists.len()` for every tuple whose index
 /// is `i` modulo that. It writes each match to the page that it has begun, and gets a page when it has none or
 /// that is full. What a lane found before the heap was full is in its list.
-#[kernel(allocators = all, unsafe(slices))]
+#[kernel(allocators = [all, Traced<WarpHeap>], unsafe(slices))]
 pub fn join_probe<A: DeviceAlloc>(
     heap: Heap<A>,
     rows: &[Chained],
@@ -211,7 +211,7 @@ pub fn join_probe<A: DeviceAlloc>(
 
 /// Copies the matches out of the pages: those of list `i` to `out[offsets[i]..offsets[i + 1]]`, no further than
 /// fits there.
-#[kernel(allocators = all, unsafe(slices))]
+#[kernel(allocators = [all, Traced<WarpHeap>], unsafe(slices))]
 pub fn join_collect<A: DeviceAlloc>(
     heap: Heap<A>,
     lists: &[Pages],
@@ -246,7 +246,7 @@ pub fn join_collect<A: DeviceAlloc>(
 }
 
 /// Frees the pages of all lists and leaves them empty.
-#[kernel(allocators = all, unsafe(slices))]
+#[kernel(allocators = [all, Traced<WarpHeap>], unsafe(slices))]
 pub fn join_free<A: DeviceAlloc>(heap: Heap<A>, lists: &mut [Pages], page_bytes: u32) {
     let i = thread::index() as usize;
     if i < lists.len() {

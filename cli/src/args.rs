@@ -6,6 +6,7 @@ use super::heap_map::again;
 use super::join::args::JoinArgs;
 use super::kmer::args::KmerArgs;
 use super::new::NewArgs;
+use super::trace::TraceCommand;
 use clap::{Parser, Subcommand};
 use warpheap_toolchain::{compilers, kernels};
 
@@ -39,6 +40,9 @@ pub enum Command {
     Bench(BenchArgs),
     /// Draw a map of a heap again that `--heap-map FILE.json` of a job wrote: as a page, a picture or text.
     HeapMap(again::Args),
+    /// Keep what lanes ask of a heap in a file, and show it.
+    #[command(subcommand)]
+    Trace(TraceCommand),
     /// Make a project to start from: kernels that allocate, the program that launches them, tests.
     New(NewArgs),
     /// Look for the compilers for device code, make them where there are none (Debian), and try them.

@@ -8,6 +8,7 @@
 //! | `bench` | `warpheap bench`: scenarios, tables, plots, comparisons |
 //! | `kmer` | `warpheap kmer`: the k-mers of DNA sequences, counted in a hash map |
 //! | `heap_map` | `--heap-map`, `warpheap heap-map`: what each part of a heap is used for, as text, pictures and pages |
+//! | `trace` | `warpheap trace`: what lanes asked of a heap, kept in a file and shown |
 //! | `new` | `warpheap new`: a project to start from |
 //! | `project` | `warpheap toolchain`, `warpheap kernels`: compilers and images of a project |
 //! | `device`, `left_out` | what reports say of the device, and of allocators that cannot do a job |
@@ -35,6 +36,7 @@ mod project;
 mod ranks;
 mod size;
 mod text;
+mod trace;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -64,6 +66,7 @@ fn run(cli: &Cli) -> Result<Done, CliError> {
         Some(Command::Kmer(args)) => kmer::run(args).map(Done::from),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::HeapMap(args)) => heap_map::again::run(args).map(Done::from),
+        Some(Command::Trace(args)) => trace::run(args).map(Done::from),
         Some(Command::New(args)) => new::run(args).map(Done::from),
         Some(Command::Toolchain(args)) => project::toolchain(args),
         Some(Command::Kernels(args)) => project::kernels(args),

@@ -25,6 +25,7 @@
 //! |---|---|
 //! | [`error`], [`progress`] | what can fail; how a run tells how far it is |
 //! | [`allocators`], [`device`], [`pool`] | what users name; the device of a report; how large a heap is |
+//! | [`trace`] | files of traces of heaps, and what they tell |
 //! | [`graph`] | a graph built inside kernels that allocate, and one that changes |
 //! | [`join`] | a hash join that writes its matches into pages of the heap |
 //! | [`kmer`] | the k-mers of DNA sequences, counted in a hash map |
@@ -38,3 +39,4 @@ pub mod kmer;
 pub mod pool;
 pub mod progress;
 mod seconds;
+pub mod trace;

@@ -1,6 +1,7 @@
 //! How a job tells how far it is, and lets its heap be looked at.
 
-use warpheap::{HostAlloc, Pool, SnapshotSeries};
+use crate::error::JobError;
+use warpheap::{HostAlloc, Pool, RawPool, SnapshotSeries};
 
 static NONE: SnapshotSeries = SnapshotSeries::none();
 
@@ -12,6 +13,14 @@ pub trait Progress: Sync {
     /// Where snapshots of the heap go, which are taken after each batch, round or probe: nowhere, unless someone wants them.
     fn snapshots(&self) -> &SnapshotSeries {
         &NONE
+    }
+
+    /// A heap is about to be dropped, also that of a job that failed: the time to take its trace, if it keeps one.
+    ///
+    /// # Errors
+    /// Those of whoever takes it.
+    fn heap_ends(&self, _pool: &RawPool) -> Result<(), JobError> {
+        Ok(())
     }
 }
 

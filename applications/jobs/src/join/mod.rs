@@ -27,7 +27,7 @@ mod run;
 pub mod shape;
 pub mod tables;
 
-pub use allocators::{Job, USUAL, all};
+pub use allocators::{Job, USUAL, all, traced};
 pub use context::Context;
 pub use options::Options;
 pub use ready::Ready;

@@ -29,13 +29,27 @@ fn attempt<A: Joins>(
     context: &Context<'_>,
     hashed: &Hashed,
     bytes: u64,
-    mut phases: Phases,
+    phases: Phases,
 ) -> Result<Run, Failed> {
     let config = A::config_for(context.shape.page_bytes);
     let mut pool: Pool<A> = context
         .device
         .reserve_with(bytes, &config)
         .map_err(Failed::NoPool)?;
+    let done = probes(context, hashed, &mut pool, phases);
+    let ended = context.progress.heap_ends(pool.raw());
+    // What failed says more than that there is no trace of it.
+    let run = done?;
+    ended?;
+    Ok(run)
+}
+
+fn probes<A: Joins>(
+    context: &Context<'_>,
+    hashed: &Hashed,
+    pool: &mut Pool<A>,
+    mut phases: Phases,
+) -> Result<Run, Failed> {
     let label = format!("{}: probing", A::NAME);
     let bar = context.progress.bar(label, context.repeats.into());
     let (mut probes, mut frees) = (Vec::new(), Vec::new());
@@ -45,23 +59,23 @@ fn attempt<A: Joins>(
             pool.reset()?;
         }
         let output = Output::new(context)?;
-        let probed = output.probe(context, &pool, hashed);
+        let probed = output.probe(context, pool, hashed);
         let label = format!("probe {} failed", round + 1);
-        match kept(context.progress, &pool, &label, probed) {
+        match kept(context.progress, pool, &label, probed) {
             Ok(time) => probes.push(time),
             Err(DeviceError::Kernel(failure)) => return Err(Failed::Full(failure.into())),
             Err(error) => return Err(error.into()),
         }
-        pages = check_output(context, &pool, &output, &mut phases)?;
+        pages = check_output(context, pool, &output, &mut phases)?;
         let label = format!("probe {}", round + 1);
-        context.progress.snapshots().take(&pool, label)?;
-        frees.push(output.free(context, &pool)?);
+        context.progress.snapshots().take(pool, label)?;
+        frees.push(output.free(context, pool)?);
         if A::CAPS.frees {
             check::emptied(&pool.stats()?).map_err(|mismatch| wrong::<A>(context, mismatch))?;
         }
         bar.advance(1);
     }
-    context.progress.snapshots().always(&pool, "all freed")?;
+    context.progress.snapshots().always(pool, "all freed")?;
     let median = |times: &[Timed], of: fn(&Timed) -> Duration| {
         let mut times: Vec<Duration> = times.iter().map(of).collect();
         times.sort_unstable();
