@@ -5,7 +5,7 @@ use warpheap::device::*;
 items!("debugging.a-data-race-1");
 
 /// Each lane appends the numbers below 4 to its list.
-#[kernel(allocators = [Counted<WarpHeap>, Failing<WarpHeap>, Checked<WarpHeap>])]
+#[kernel(allocators = [Counted<WarpHeap>, Failing<WarpHeap>, Checked<WarpHeap>, Limited<WarpHeap>, Traced<WarpHeap>])]
 pub fn fill_lists<A: DeviceAlloc>(
     heap: Heap<A>,
     list: &mut HeapVec<u32>,
@@ -19,7 +19,9 @@ pub fn fill_lists<A: DeviceAlloc>(
 #[cfg(not(any(target_arch = "spirv", target_arch = "nvptx64")))]
 pub mod host {
     use warpheap::device::*;
-    use warpheap::{Device, DeviceError, DeviceVec, LaunchConfig, Pool, read_vectors};
+    use warpheap::{
+        Device, DeviceError, DeviceVec, LaunchConfig, LimitedConfig, Pool, read_vectors,
+    };
 
     /// Runs the wrong kernel.
     pub fn race(device: &Device) -> Result<(), DeviceError> {
@@ -41,6 +43,22 @@ pub mod host {
         let (kernels, config) = (crate::load(device)?, LaunchConfig::for_num_elems(4));
         let mut lists = DeviceVec::<HeapVec<u32>>::zeroed(device, 4)?;
         body!("debugging.a-heap-that-is-used-wrongly-1");
+        Ok(())
+    }
+
+    /// Keeps a budget.
+    pub fn limited(device: &Device) -> Result<(), DeviceError> {
+        let (kernels, config_of_launch) = (crate::load(device)?, LaunchConfig::for_num_elems(4));
+        let mut lists = DeviceVec::<HeapVec<u32>>::zeroed(device, 4)?;
+        body!("debugging.a-budget-1");
+        Ok(())
+    }
+
+    /// Keeps a trace.
+    pub fn traced(device: &Device) -> Result<(), DeviceError> {
+        let (kernels, config) = (crate::load(device)?, LaunchConfig::for_num_elems(4));
+        let mut lists = DeviceVec::<HeapVec<u32>>::zeroed(device, 4)?;
+        body!("traces.trace-a-heap-1");
         Ok(())
     }
 

@@ -17,3 +17,9 @@ fn requests_are_refused_and_counted() {
     debugging::host::refused(&emulator()).expect("the page's loop");
     debugging::host::counted(&emulator()).expect("the page's statistics");
 }
+
+#[test]
+fn a_budget_and_a_trace_are_kept() {
+    debugging::host::limited(&emulator()).expect("the page's budget");
+    debugging::host::traced(&emulator()).expect("the page's trace");
+}
