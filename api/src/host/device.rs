@@ -210,7 +210,8 @@ impl Device {
     /// Work of streams that changes the same memory comes first: it is waited for.
     ///
     /// # Errors
-    /// As [`Module::id`] and [`Backend::submit`]; [`DeviceError::BadLaunch`] if a launch is given the same memory twice, of which
+    /// As [`Module::id`] and [`Backend::submit`]; [`DeviceError::OtherDevice`] if a launch or what it is given is another device's;
+    /// [`DeviceError::BadLaunch`] if a launch is given the same memory twice, of which
     /// it changes one; [`DeviceError::Stale`] for vectors in a heap that was reset since; [`DeviceError::Mistakes`] if a heap found
     /// some, when all launches have run.
     pub fn run_all(&self, launches: &[Prepared]) -> Result<Vec<LaunchReport>, DeviceError> {
