@@ -128,7 +128,7 @@ macro_rules! __bind_heap {
             /// then is lost. In the emulator they take from the process's own allocator, and this does nothing.
             ///
             /// # Errors
-            /// `BadLaunch` if the pool is another device's; errors of the device.
+            /// `OtherDevice` if the pool is another device's; errors of the device.
             pub fn bind_heap<A: $crate::api::host::HostAlloc>(
                 &self,
                 pool: &$crate::api::host::Pool<A>,
@@ -144,7 +144,7 @@ macro_rules! __bind_heap {
             /// In the emulator they take from the process's own allocator, and this does nothing.
             ///
             /// # Errors
-            /// `BadLaunch` if the pool is another device's; errors of the device.
+            /// `OtherDevice` if the pool is another device's; errors of the device.
             pub fn bind_heap(
                 &self,
                 pool: &$crate::api::host::Pool<$allocator>,
