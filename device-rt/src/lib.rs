@@ -8,7 +8,7 @@
 //! | [`sync`] | what lanes do together, from `arch`'s operations: prefix sums, reductions, scattering |
 //! | [`bits`] | words as sets of bits |
 //! | [`alloc`] | the allocators |
-//! | [`adaptor`] | allocators around allocators: counting, failing, finding mistakes |
+//! | [`adaptor`] | allocators around allocators: counting, failing, budgets, traces, finding mistakes |
 //! | [`text`] | numbers and literals as bytes in words |
 //! | [`container`] | data structures that grow in a heap |
 //!

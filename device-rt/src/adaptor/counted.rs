@@ -1,5 +1,6 @@
 //! Counting what a heap hands out and takes back.
 
+use super::within::{handle_within, named_as_within};
 use crate::arch::{self, Group, Words};
 use crate::sync::group_sum;
 use warpheap_api::{
@@ -17,15 +18,7 @@ pub struct Counted<A> {
 /// Most bytes of a single request that enter the 32-bit sum of a warp of 64 lanes without wrapping.
 const MOST_SUMMED: u32 = u32::MAX / 64;
 
-impl<A: HeapHandle<Memory = Words>> HeapHandle for Counted<A> {
-    #[inline(always)]
-    unsafe fn attach(words: Words, params: HeapParams) -> Self {
-        Counted {
-            // SAFETY: the caller's promise.
-            inner: unsafe { A::attach(words, params) },
-        }
-    }
-}
+handle_within!(Counted);
 
 impl<A: DeviceAlloc<Memory = Words>> Counted<A> {
     /// Adds one event of `bytes` bytes for each active lane that `happened` is true for. Lanes that count another event at the same
@@ -65,20 +58,8 @@ fn add_wide(words: Words, at: usize, low: u32, high: u32) {
 
 // SAFETY: every request goes to the inner allocator unchanged.
 unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Counted<A> {
-    type Memory = Words;
-    const NAME: &'static str = A::NAME;
+    named_as_within!();
     const CAPS: Caps = A::CAPS;
-    const LEAN_REGISTERS: u32 = A::LEAN_REGISTERS;
-
-    #[inline(always)]
-    fn memory(self) -> Words {
-        self.inner.memory()
-    }
-
-    #[inline(always)]
-    fn header(self) -> Words {
-        self.inner.header()
-    }
 
     #[inline(always)]
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {

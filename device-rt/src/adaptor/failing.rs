@@ -1,5 +1,6 @@
 //! A heap that refuses the n-th request, for tests of what happens when memory runs out.
 
+use super::within::{handle_within, named_as_within};
 use crate::alloc::fail;
 use crate::arch::Words;
 use warpheap_api::{
@@ -16,32 +17,12 @@ pub struct Failing<A> {
     inner: A,
 }
 
-impl<A: HeapHandle<Memory = Words>> HeapHandle for Failing<A> {
-    #[inline(always)]
-    unsafe fn attach(words: Words, params: HeapParams) -> Self {
-        Failing {
-            // SAFETY: the caller's promise.
-            inner: unsafe { A::attach(words, params) },
-        }
-    }
-}
+handle_within!(Failing);
 
 // SAFETY: what is handed out is the inner allocator's, and goes back to it.
 unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Failing<A> {
-    type Memory = Words;
-    const NAME: &'static str = A::NAME;
+    named_as_within!();
     const CAPS: Caps = A::CAPS;
-    const LEAN_REGISTERS: u32 = A::LEAN_REGISTERS;
-
-    #[inline(always)]
-    fn memory(self) -> Words {
-        self.inner.memory()
-    }
-
-    #[inline(always)]
-    fn header(self) -> Words {
-        self.inner.header()
-    }
 
     #[inline(always)]
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {

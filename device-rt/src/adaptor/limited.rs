@@ -10,6 +10,7 @@
 //! that was not granted: on 2^19 lanes at the same time, more than devices run, these are less than 2^31. Requests for more change
 //! the word by a compare-and-swap.
 
+use super::within::{handle_within, named_as_within};
 use crate::alloc::fail;
 use crate::arch::{Group, Words};
 use crate::sync::group_sum;
@@ -41,15 +42,7 @@ const MOST_ADDED: u32 = 1 << 12;
 /// Tries that a request may lose to others before it is given up.
 const TRIES: u32 = 1 << 10;
 
-impl<A: HeapHandle<Memory = Words>> HeapHandle for Limited<A> {
-    #[inline(always)]
-    unsafe fn attach(words: Words, params: HeapParams) -> Self {
-        Limited {
-            // SAFETY: the caller's promise.
-            inner: unsafe { A::attach(words, params) },
-        }
-    }
-}
+handle_within!(Limited);
 
 impl<A: DeviceAlloc<Memory = Words>> Limited<A> {
     /// Granules of the largest request that the inner allocator serves.
@@ -155,20 +148,8 @@ fn grant(words: Words, budget: u32, granules: u32) -> u32 {
 
 // SAFETY: what is handed out is the inner allocator's, and goes back to it.
 unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Limited<A> {
-    type Memory = Words;
-    const NAME: &'static str = A::NAME;
+    named_as_within!();
     const CAPS: Caps = A::CAPS;
-    const LEAN_REGISTERS: u32 = A::LEAN_REGISTERS;
-
-    #[inline(always)]
-    fn memory(self) -> Words {
-        self.inner.memory()
-    }
-
-    #[inline(always)]
-    fn header(self) -> Words {
-        self.inner.header()
-    }
 
     #[inline(always)]
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {

@@ -5,6 +5,7 @@ mod counted;
 mod failing;
 pub(crate) mod limited;
 pub(crate) mod traced;
+mod within;
 
 pub use checked::Checked;
 pub use counted::Counted;

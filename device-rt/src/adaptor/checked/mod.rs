@@ -14,6 +14,7 @@ pub(crate) mod record;
 pub(crate) mod region;
 pub(crate) mod report;
 
+use super::within::{handle_within, named_as_within};
 use crate::alloc::fail;
 use crate::arch::{self, Words};
 use core::alloc::Layout;
@@ -46,15 +47,7 @@ const fn less_extra(most: u64) -> u64 {
     most.saturating_sub(EXTRA_BYTES as u64) & !(DevicePtr::<u8>::GRANULE_BYTES as u64 - 1)
 }
 
-impl<A: HeapHandle<Memory = Words>> HeapHandle for Checked<A> {
-    #[inline(always)]
-    unsafe fn attach(words: Words, params: HeapParams) -> Self {
-        Checked {
-            // SAFETY: the caller's promise.
-            inner: unsafe { A::attach(words, params) },
-        }
-    }
-}
+handle_within!(Checked);
 
 impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
     /// The adaptor's words.
@@ -118,24 +111,12 @@ impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
 
 // SAFETY: a block lies inside one of the inner allocator, with nothing of the adaptor's in it.
 unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Checked<A> {
-    type Memory = Words;
-    const NAME: &'static str = A::NAME;
+    named_as_within!();
     const CAPS: Caps = Caps {
         frees: A::CAPS.frees,
         max_align: A::CAPS.max_align,
         max_size: less_extra(A::CAPS.max_size),
     };
-    const LEAN_REGISTERS: u32 = A::LEAN_REGISTERS;
-
-    #[inline(always)]
-    fn memory(self) -> Words {
-        self.inner.memory()
-    }
-
-    #[inline(always)]
-    fn header(self) -> Words {
-        self.inner.header()
-    }
 
     #[inline(always)]
     #[track_caller]

@@ -8,6 +8,7 @@
 pub(crate) mod event;
 pub(crate) mod region;
 
+use super::within::{handle_within, named_as_within};
 use crate::arch::{self, Group, Words};
 use crate::thread;
 use region::{EVENT_WORDS, Region};
@@ -36,15 +37,7 @@ struct Told {
     time: u32,
 }
 
-impl<A: HeapHandle<Memory = Words>> HeapHandle for Traced<A> {
-    #[inline(always)]
-    unsafe fn attach(words: Words, params: HeapParams) -> Self {
-        Traced {
-            // SAFETY: the caller's promise.
-            inner: unsafe { A::attach(words, params) },
-        }
-    }
-}
+handle_within!(Traced);
 
 impl<A: DeviceAlloc<Memory = Words>> Traced<A> {
     /// Keeps the first `count` of two events of the calling lane.
@@ -97,20 +90,8 @@ impl<A: DeviceAlloc<Memory = Words>> Traced<A> {
 
 // SAFETY: every request goes to the inner allocator unchanged, and events lie where it has no blocks.
 unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Traced<A> {
-    type Memory = Words;
-    const NAME: &'static str = A::NAME;
+    named_as_within!();
     const CAPS: Caps = A::CAPS;
-    const LEAN_REGISTERS: u32 = A::LEAN_REGISTERS;
-
-    #[inline(always)]
-    fn memory(self) -> Words {
-        self.inner.memory()
-    }
-
-    #[inline(always)]
-    fn header(self) -> Words {
-        self.inner.header()
-    }
 
     #[inline(always)]
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
