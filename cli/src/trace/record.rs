@@ -4,7 +4,7 @@ use super::{Job, RecordArgs};
 use crate::error::CliError;
 use crate::progress::Bars;
 use crate::{join, text};
-use std::cell::RefCell;
+use std::sync::{Mutex, PoisonError};
 use warpheap::{RawPool, Trace, trace_of};
 use warpheap_jobs::error::JobError;
 use warpheap_jobs::progress::{Bar, Progress};
@@ -13,7 +13,7 @@ use warpheap_jobs::trace::file;
 /// A job that shows how far it is, and the trace of its last heap.
 struct Recorder {
     bars: Bars,
-    trace: RefCell<Option<Trace>>,
+    trace: Mutex<Option<Trace>>,
 }
 
 impl Progress for Recorder {
@@ -23,7 +23,8 @@ impl Progress for Recorder {
 
     fn heap_ends(&self, pool: &RawPool) -> Result<(), JobError> {
         if let Some(trace) = trace_of(pool)? {
-            self.trace.replace(Some(trace));
+            let mut last = self.trace.lock().unwrap_or_else(PoisonError::into_inner);
+            *last = Some(trace);
         }
         Ok(())
     }
@@ -37,11 +38,15 @@ pub fn run(args: &RecordArgs) -> Result<String, CliError> {
     crate::plot::check(Some(&args.output))?;
     let recorder = Recorder {
         bars: Bars::detect(),
-        trace: RefCell::new(None),
+        trace: Mutex::new(None),
     };
     let Job::Join(job) = &args.job;
     let done = join::traced(job, &recorder);
-    let Some(trace) = recorder.trace.into_inner() else {
+    let Some(trace) = recorder
+        .trace
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner)
+    else {
         return done;
     };
     file::write(&args.output, &trace)?;
