@@ -2,7 +2,7 @@
 
 use crate::World;
 use warpheap::api::host::BackendKind;
-use warpheap::backends::{self, FoundDevice};
+use warpheap::backends;
 use warpheap::{Device, DeviceError};
 
 /// The variables with which a user names one device for all ranks, by backend.
@@ -44,7 +44,9 @@ impl World {
             let Ok(found) = backends::devices(kind) else {
                 continue;
             };
-            if let Some(index) = in_turn(&found, self.local_rank()) {
+            let usable = found.iter().filter(|device| device.problem.is_none());
+            let usable: Vec<_> = usable.map(|device| (device.index, &*device.kind)).collect();
+            if let Some(index) = in_turn(&usable, self.local_rank()) {
                 return Device::open_backend(kind, Some(&index.to_string()));
             }
         }
@@ -59,13 +61,16 @@ fn named_by_variable(kind: BackendKind) -> bool {
     VARIABLES.iter().any(|&(of, name)| of == kind && set(name))
 }
 
-/// The number of the device that rank `local` of a machine takes.
-fn in_turn(found: &[FoundDevice], local: usize) -> Option<usize> {
-    let usable = || found.iter().filter(|device| device.problem.is_none());
+/// The number of the device that rank `local` of a machine takes, of those that can be used, with what kind of device each is.
+fn in_turn(usable: &[(usize, &str)], local: usize) -> Option<usize> {
     // A CPU that passes for a GPU is in the list behind the GPUs.
-    let best = &usable().next()?.kind;
-    let alike: Vec<&FoundDevice> = usable().filter(|device| device.kind == *best).collect();
-    Some(alike[local % alike.len()].index)
+    let &(_, best) = usable.first()?;
+    let alike: Vec<usize> = usable
+        .iter()
+        .filter(|(_, kind)| *kind == best)
+        .map(|&(index, _)| index)
+        .collect();
+    Some(alike[local % alike.len()])
 }
 
 #[cfg(test)]
@@ -74,24 +79,9 @@ mod tests {
 
     #[test]
     fn ranks_take_devices_of_one_kind_in_turn() {
-        let device = |index, kind: &str, problem: Option<&str>| FoundDevice {
-            index,
-            name: "a device".into(),
-            driver: "1".into(),
-            kind: kind.into(),
-            warp_width: None,
-            memory_bytes: 0,
-            problem: problem.map(str::to_owned),
-            remark: None,
-        };
-        let found = [
-            device(1, "GPU", None),
-            device(0, "GPU", Some("it is old")),
-            device(3, "GPU", None),
-            device(2, "CPU", None),
-        ];
-        let taken: Vec<_> = (0..4).map(|local| in_turn(&found, local)).collect();
+        let usable = [(1, "GPU"), (3, "GPU"), (2, "CPU")];
+        let taken: Vec<_> = (0..4).map(|local| in_turn(&usable, local)).collect();
         assert_eq!(taken, [Some(1), Some(3), Some(1), Some(3)]);
-        assert_eq!(in_turn(&found[1..2], 0), None);
+        assert_eq!(in_turn(&[], 0), None);
     }
 }
