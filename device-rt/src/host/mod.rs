@@ -18,10 +18,21 @@ pub use log::{DeviceLog, LogLine, LogLines};
 pub use settings::*;
 pub use traced::{TRACED_KIND, Trace, TraceCall, TraceEvent, TracedConfig, trace_of};
 
+use warpheap_api::host::{Fill, HeapPlan};
+
 /// Bytes of the least heap that there can be.
 fn least_heap() -> u64 {
     let header = warpheap_api::header::HEADER_WORDS as u64 * 4;
     header + warpheap_api::DevicePtr::<u8>::GRANULE_BYTES as u64
+}
+
+/// Adds words of an adaptor's own to what a heap begins with: the number of each behind `begin`, and its value.
+fn set_words(plan: &mut HeapPlan, begin: u64, words: &[(usize, u32)]) {
+    plan.fills.extend(words.iter().map(|&(which, value)| Fill {
+        word: begin + which as u64,
+        words: 1,
+        value,
+    }));
 }
 
 pub mod settings {

@@ -74,6 +74,20 @@ impl Site {
         devices::once(&SITE, BackendKind::Cuda, "`Checked`", open).cloned()
     }
 
+    /// What all lanes of a launch do, and its shape: lanes without a step do nothing.
+    pub fn steps(&self, steps: &[LaneStep]) -> (DeviceVec<Step>, LaunchConfig) {
+        let mut all = vec![Step::IDLE; (BLOCK * GRID) as usize];
+        for &(lane, step) in steps {
+            all[lane as usize] = step;
+        }
+        let config = LaunchConfig {
+            grid_dim: GRID,
+            block_dim: BLOCK,
+        };
+        let steps = DeviceVec::from_slice(&self.device, &all).expect("steps");
+        (steps, config)
+    }
+
     /// Whether it is the emulator or Vulkan on CPUs: a few hundred lanes are many.
     pub fn is_small(&self) -> bool {
         let info = self.device.info();
@@ -152,15 +166,7 @@ where
 
     /// A launch in which lanes take steps.
     pub fn prepare(&self, kind: Kind, steps: &[LaneStep]) -> Prepared {
-        let mut all = vec![Step::IDLE; (BLOCK * GRID) as usize];
-        for &(lane, step) in steps {
-            all[lane as usize] = step;
-        }
-        let steps = DeviceVec::from_slice(&self.site.device, &all).expect("steps");
-        let config = LaunchConfig {
-            grid_dim: GRID,
-            block_dim: BLOCK,
-        };
+        let (steps, config) = self.site.steps(steps);
         let (kernels, pool, slots) = (&self.site.kernels, &self.pool, &self.slots);
         // SAFETY: the heap finds mistakes, and writes stay in it.
         unsafe {

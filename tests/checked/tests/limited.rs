@@ -7,7 +7,7 @@ use warpheap_checked_kernels::Step;
 use warpheap_checked_kernels::asks::{
     AsksEntry, COUNTS, FAILED, FREES, LIVE, MALLOCS, MOST, SpendsEntry,
 };
-use warpheap_checked_tests::{BLOCK, GRID, SLOTS, Site, everywhere, step};
+use warpheap_checked_tests::{BLOCK, GRID, LaneStep, SLOTS, Site, everywhere, step};
 use warpheap_rt::adaptor::{Counted, Limited};
 use warpheap_rt::alloc::{ScatterAlloc, WarpHeap};
 use warpheap_rt::arch::Words;
@@ -36,20 +36,12 @@ fn ask<A: HostAlloc<Memory = Words>>(
     site: &Site,
     pool: &Pool<Limited<A>>,
     slots: &DeviceVec<u32>,
-    steps: &[(u32, Step)],
+    steps: &[LaneStep],
 ) -> [u32; 3]
 where
     Limited<A>: AsksEntry,
 {
-    let mut all = vec![Step::IDLE; (BLOCK * GRID) as usize];
-    for &(lane, step) in steps {
-        all[lane as usize] = step;
-    }
-    let steps = DeviceVec::from_slice(&site.device, &all).expect("steps");
-    let config = LaunchConfig {
-        grid_dim: GRID,
-        block_dim: BLOCK,
-    };
+    let (steps, config) = site.steps(steps);
     // SAFETY: the slots hold the blocks of the steps.
     match unsafe { site.kernels.asks(pool, config, &steps, slots) } {
         Ok(_) => [0; 3],

@@ -5,9 +5,8 @@ use warpheap_api::AllocError;
 use warpheap_api::host::{
     BackendKind, DeviceError, DeviceVec, HostAlloc, LaunchConfig, PlanError, Pool,
 };
-use warpheap_checked_kernels::Step;
 use warpheap_checked_kernels::asks::{COUNTS, FAILED, FREES, MALLOCS, RESIZED, SpendsEntry};
-use warpheap_checked_tests::{BLOCK, GRID, SLOTS, Site, everywhere, step};
+use warpheap_checked_tests::{BLOCK, LaneStep, SLOTS, Site, everywhere, step};
 use warpheap_rt::adaptor::{Checked, Limited, Traced};
 use warpheap_rt::alloc::{ScatterAlloc, WarpHeap};
 use warpheap_rt::arch::Words;
@@ -135,16 +134,8 @@ fn spent_of_a_budget(site: &Site) {
 }
 
 /// A launch in which lanes ask.
-fn ask(site: &Site, pool: &Pool<Traced<WarpHeap>>, slots: &DeviceVec<u32>, steps: &[(u32, Step)]) {
-    let mut all = vec![Step::IDLE; (BLOCK * GRID) as usize];
-    for &(lane, step) in steps {
-        all[lane as usize] = step;
-    }
-    let steps = DeviceVec::from_slice(&site.device, &all).expect("steps");
-    let config = LaunchConfig {
-        grid_dim: GRID,
-        block_dim: BLOCK,
-    };
+fn ask(site: &Site, pool: &Pool<Traced<WarpHeap>>, slots: &DeviceVec<u32>, steps: &[LaneStep]) {
+    let (steps, config) = site.steps(steps);
     // SAFETY: the slots hold the blocks of the steps.
     match unsafe { site.kernels.asks(pool, config, &steps, slots) } {
         Ok(_) | Err(DeviceError::Kernel(_)) => {}

@@ -100,7 +100,7 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Checked<A> {
             bytes,
             least: least + own,
         };
-        let least = header::HEADER_WORDS as u64 * 4 + 16;
+        let least = super::least_heap();
         let inner = bytes.saturating_sub(own);
         if inner < least {
             return Err(too_small(least));
@@ -120,17 +120,12 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Checked<A> {
         plan.fills.insert(0, clean);
         let settings = bytes / 4 - region::SETTINGS as u64;
         let largest = bytes / 16 / 8 / u64::from(places.max(1));
-        for (which, value) in [
+        let words = [
             (region::BEGIN, (inner / 16) as u32),
             (region::PLACES, places),
             (region::LARGEST, largest.min(u32::MAX.into()) as u32),
-        ] {
-            plan.fills.push(Fill {
-                word: settings + which as u64,
-                words: 1,
-                value,
-            });
-        }
+        ];
+        super::set_words(&mut plan, settings, &words);
         Ok(plan)
     }
 

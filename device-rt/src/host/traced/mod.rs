@@ -110,17 +110,12 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Traced<A> {
             value: 0,
         });
         let settings = bytes / 4 - SETTINGS as u64;
-        for (which, value) in [
+        let words = [
             (BEGIN, (inner / 16) as u32),
             (CAPACITY, capacity as u32),
             (EVENTS, FIRST_EVENT),
-        ] {
-            plan.fills.push(Fill {
-                word: settings + which as u64,
-                words: 1,
-                value,
-            });
-        }
+        ];
+        super::set_words(&mut plan, settings, &words);
         Ok(plan)
     }
 
