@@ -189,7 +189,8 @@ fn store(
     format: Format,
     packed: &[u8],
 ) -> Result<String, BuildError> {
-    let path = options.out_dir.join(prebuilt::file_name(krate, format));
+    let file = format!("{}.{}.gz", krate.image_name(), format.extension());
+    let path = options.out_dir.join(file);
     fs::write(&path, packed).map_err(BuildError::io("write", &path))?;
     // Debug form: a Rust string literal, whatever the path holds.
     let path = path.display().to_string();

@@ -50,9 +50,11 @@ pub(crate) fn image(
                 false => prebuilt::take(folder, &name, format, source)?,
             };
             match taken {
-                Ok(packed) => {
-                    let from = ImageSource::Prebuilt(folder.clone());
-                    return Ok(Some(Image { packed, from }));
+                Ok(image) => {
+                    return Ok(Some(Image {
+                        packed: pack(&image),
+                        from: ImageSource::Prebuilt(folder.clone()),
+                    }));
                 }
                 Err(miss) => miss,
             }

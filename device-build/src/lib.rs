@@ -57,7 +57,7 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | data | `format`, `digest`, `packed`, `lint`, `toolchain`, `miss`, `error`, `device_crate` |
+//! | data | `format`, `digest`, `packed`, `stored`, `lint`, `toolchain`, `miss`, `error`, `device_crate` |
 //! | hash | `flags`, `source_hash` |
 //! | compile | `dep_info`, `lockfile`, `nested`, `ptx`, `spirv`, `compile` |
 //! | store | `prebuilt` |
@@ -85,6 +85,7 @@ pub mod prebuilt;
 mod ptx;
 mod source_hash;
 mod spirv;
+pub mod stored;
 pub mod toolchain;
 
 pub use build_script::{MODULE_FILE, Report, build, try_build};

@@ -1,5 +1,5 @@
-//! Device code that is committed beside its sources: `prebuilt/<image>.ptx.gz`, `<image>.spv.gz` and
-//! `manifest.json`, which records what each was made from.
+//! Device code that is committed beside its sources: `prebuilt/<image>.ptx`, `<image>.spv.rel` and
+//! `manifest.json`, which records what each was made from. [`stored`] has the form of the files.
 
 mod manifest;
 
@@ -12,8 +12,8 @@ use crate::device_crate::DeviceCrate;
 use crate::digest::sha256;
 use crate::error::BuildError;
 use crate::format::Format;
-use crate::packed::pack;
 use crate::spirv;
+use crate::stored;
 use crate::toolchain::Toolchain;
 
 pub use crate::miss::PrebuiltMiss;
@@ -30,7 +30,7 @@ pub(crate) fn own(dir: &Path) -> Option<PathBuf> {
     folder.join("manifest.json").is_file().then_some(folder)
 }
 
-/// Gives the prebuilt image of this name, packed, if it was made from sources with the hash `source`.
+/// Gives the prebuilt image of this name if it was made from sources with the hash `source`.
 ///
 /// # Errors
 /// The manifest is malformed (outer), or there is no such image (inner).
@@ -51,7 +51,7 @@ pub fn take(
             current: source.to_owned(),
         }));
     }
-    Ok(read(folder, entry))
+    Ok(read(folder, entry, format))
 }
 
 /// As [`take`], whatever the sources are: for a crate that came in a package. Nobody changes what is in a package, and no
@@ -65,13 +65,13 @@ pub(crate) fn take_packaged(
     format: Format,
 ) -> Result<Result<Vec<u8>, PrebuiltMiss>, BuildError> {
     Ok(match Manifest::read(folder)?.get(image, format) {
-        Some(entry) => read(folder, entry),
+        Some(entry) => read(folder, entry, format),
         None => Err(PrebuiltMiss::NotListed(folder.to_path_buf())),
     })
 }
 
-/// The file of an image, if it is the one that was recorded.
-fn read(folder: &Path, entry: &Entry) -> Result<Vec<u8>, PrebuiltMiss> {
+/// The image of an entry, if its file is the one that was recorded.
+fn read(folder: &Path, entry: &Entry, format: Format) -> Result<Vec<u8>, PrebuiltMiss> {
     let file = folder.join(&entry.file);
     let damaged = |found| PrebuiltMiss::Damaged {
         file: file.clone(),
@@ -81,7 +81,9 @@ fn read(folder: &Path, entry: &Entry) -> Result<Vec<u8>, PrebuiltMiss> {
     match fs::read(&file) {
         Err(error) => Err(damaged(format!("it cannot be read: {error}"))),
         Ok(bytes) => match sha256(&bytes) {
-            found if found == entry.sha256 => Ok(bytes),
+            found if found == entry.sha256 => {
+                stored::restore(format, bytes).map_err(|error| damaged(error.to_string()))
+            }
             found => Err(damaged(format!("it has {found}"))),
         },
     }
@@ -154,7 +156,7 @@ pub fn renew(
     Ok(true)
 }
 
-/// Packs `image`, stores it as `<image name>.<extension>.gz` in `folder` (made if missing) and records it.
+/// Writes an image, in the form in which it is [`stored`], into `folder` (made if missing) and records it.
 ///
 /// # Errors
 /// A file cannot be read or written, or the present manifest is malformed.
@@ -162,19 +164,18 @@ pub fn write(
     folder: &Path,
     krate: &DeviceCrate,
     format: Format,
-    image: &[u8],
+    stored: &[u8],
     draft: Option<String>,
     toolchain: &str,
 ) -> Result<(), BuildError> {
     fs::create_dir_all(folder).map_err(BuildError::io("make", folder))?;
     let mut manifest = Manifest::read(folder)?;
-    let packed = pack(image);
     let file = file_name(krate, format);
     let path = folder.join(&file);
-    fs::write(&path, &packed).map_err(BuildError::io("write", &path))?;
+    fs::write(&path, stored).map_err(BuildError::io("write", &path))?;
     let entry = Entry {
         file,
-        sha256: sha256(&packed),
+        sha256: sha256(stored),
         source: krate.source_hash()?,
         toolchain: toolchain.to_owned(),
         draft,
@@ -185,7 +186,7 @@ pub fn write(
 
 /// The file of an image in a folder of prebuilt code.
 pub(crate) fn file_name(krate: &DeviceCrate, format: Format) -> String {
-    format!("{}.{}.gz", krate.image_name(), format.extension())
+    format!("{}.{}", krate.image_name(), stored::extension(format))
 }
 
 /// Checks that the image that `krate` is compiled to is in `folder` in its formats, intact and made from the present

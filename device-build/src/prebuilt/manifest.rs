@@ -10,7 +10,7 @@ use crate::error::BuildError;
 use crate::format::Format;
 
 /// The form of `manifest.json` that this version reads and writes.
-const FORM: u64 = 2;
+const FORM: u64 = 3;
 
 /// One image in the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]

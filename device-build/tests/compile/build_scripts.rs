@@ -1,5 +1,6 @@
 //! What a build script does: compiles what is missing, and embeds it.
 
+use crate::images::stored_image;
 use crate::{
     PANIC, PTX_KERNEL, SPIRV_KERNEL, device_crate, device_toolchain, shared_target, target,
 };
@@ -35,8 +36,15 @@ fn images_without_kernels_are_left_out_of_a_divided_crate() {
     for image in DeviceCrate::read(&dir).expect("crate").images() {
         if !["divided", "divided.Bump", "divided.Gallatin"].contains(&image.image_name().as_str()) {
             for format in Format::ALL {
-                prebuilt::write(&prebuilt, &image, format, b"image", None, "rustc x")
-                    .expect("write");
+                prebuilt::write(
+                    &prebuilt,
+                    &image,
+                    format,
+                    &stored_image(format),
+                    None,
+                    "rustc x",
+                )
+                .expect("write");
             }
         }
     }

@@ -2,6 +2,8 @@
 //! `WARPHEAP_REQUIRE_TOOLCHAIN=1`. The first takes a minute (`core` for each target), later ones seconds.
 
 mod build_scripts;
+#[path = "../common/stored.rs"]
+mod images;
 mod profiles;
 
 use std::env;

@@ -61,7 +61,15 @@ fn a_source_of_some_allocators_makes_their_images_stale_and_no_others() {
     let folder = root.join("prebuilt");
     for image in krate().images() {
         for format in Format::ALL {
-            prebuilt::write(&folder, &image, format, b"image", None, "rustc x").expect("write");
+            prebuilt::write(
+                &folder,
+                &image,
+                format,
+                &stored_image(format),
+                None,
+                "rustc x",
+            )
+            .expect("write");
         }
     }
     let stale = || -> Vec<String> {

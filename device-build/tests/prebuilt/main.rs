@@ -3,16 +3,19 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod declared;
+#[path = "../common/stored.rs"]
+mod images;
 
 use std::fs;
 use std::path::Path;
 
 use common::{hash, put, workspace};
+use images::stored_image;
 use tempfile::TempDir;
 use warpheap_build::prebuilt::{self, Entry, PrebuiltMiss};
 use warpheap_build::{
     ALLOCATORS, BuildError, DeviceCrate, Format, ImageSource, Manifest, Mode, Options, Search,
-    try_build, unpack,
+    stored, try_build, unpack,
 };
 
 /// No toolchain anywhere.
@@ -114,7 +117,7 @@ fn prebuilt_code_is_taken_when_the_sources_match() {
             && module.ends_with("dev.ptx.gz\") as &[u8]), None)])\n"),
         "{module}"
     );
-    for watched in [folder.join("manifest.json"), folder.join("dev.ptx.gz")] {
+    for watched in [folder.join("manifest.json"), folder.join("dev.ptx")] {
         assert!(
             report.watch.contains(&watched),
             "{watched:?} is not in {:?}",
@@ -163,7 +166,7 @@ fn a_package_takes_its_images_as_they_are() {
     let report = try_build(&options(temp.path())).expect("packaged");
     assert_eq!(report.images.len(), 1);
 
-    put(dev.join("prebuilt/dev.ptx.gz"), ".version 6.1\n");
+    put(dev.join("prebuilt/dev.ptx"), ".version 6.1\n");
     let error = try_build(&options(temp.path())).expect_err("damaged");
     assert!(error.to_string().contains("SHA-256"), "{error}");
 }
@@ -171,7 +174,7 @@ fn a_package_takes_its_images_as_they_are() {
 #[test]
 fn damaged_prebuilt_code_is_refused() {
     let temp = with_prebuilt();
-    put(temp.path().join("prebuilt/dev.ptx.gz"), ".version 6.1\n");
+    put(temp.path().join("prebuilt/dev.ptx"), ".version 6.1\n");
     let error = try_build(&options(temp.path())).expect_err("damaged");
     let BuildError::NoImage {
         miss: PrebuiltMiss::Damaged { file, .. },
@@ -180,7 +183,7 @@ fn damaged_prebuilt_code_is_refused() {
     else {
         panic!("{error}")
     };
-    assert!(file.ends_with("prebuilt/dev.ptx.gz"));
+    assert!(file.ends_with("prebuilt/dev.ptx"));
 }
 
 #[test]
@@ -195,7 +198,15 @@ fn check_names_each_image_that_does_not_serve() {
         misses,
         [(Format::Spirv, PrebuiltMiss::NotListed(folder.clone()))]
     );
-    prebuilt::write(&folder, &krate, Format::Spirv, b"words", None, "rustc x").expect("write");
+    prebuilt::write(
+        &folder,
+        &krate,
+        Format::Spirv,
+        &stored_image(Format::Spirv),
+        None,
+        "rustc x",
+    )
+    .expect("write");
     assert_eq!(prebuilt::check(&folder, &krate).expect("check"), Ok(()));
 }
 
@@ -208,7 +219,15 @@ fn the_same_draft_makes_changed_sources_those_of_the_stored_image() {
         prebuilt::renew(&folder, &krate, Format::Spirv, draft, compiler).expect("renew")
     };
     assert!(!renew("a", "rustc x"), "nothing is stored");
-    prebuilt::write(&folder, &krate, Format::Spirv, b"words", None, "rustc x").expect("write");
+    prebuilt::write(
+        &folder,
+        &krate,
+        Format::Spirv,
+        &stored_image(Format::Spirv),
+        None,
+        "rustc x",
+    )
+    .expect("write");
     assert!(renew("a", "rustc x"), "made from these sources");
 
     put(temp.path().join("dev/src/lib.rs"), "// Changed.\n");
@@ -218,13 +237,10 @@ fn the_same_draft_makes_changed_sources_those_of_the_stored_image() {
     assert!(renew("a", "rustc x"));
     let source = krate.source_hash().expect("hash");
     let taken = prebuilt::take(&folder, krate.name(), Format::Spirv, &source).expect("take");
-    assert_eq!(
-        unpack(&taken.expect("serves")).expect("whole"),
-        b"words",
-        "the same image for the changed sources"
-    );
+    let same = stored::restore(Format::Spirv, stored_image(Format::Spirv)).expect("a module");
+    assert_eq!(taken, Ok(same), "the same image for the changed sources");
 
-    put(folder.join("dev.spv.gz"), "damaged");
+    put(folder.join("dev.spv.rel"), "damaged");
     assert!(!renew("a", "rustc x"), "what is stored is not what was");
 }
 

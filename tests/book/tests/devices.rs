@@ -15,11 +15,20 @@ fn device_toolchain(format: Format) -> Option<Toolchain> {
     }
 }
 
-/// This crate, compiled where build scripts compile images.
-fn this_crate() -> DeviceCrate {
+/// The images of this crate that are tried, compiled where build scripts compile images. Kernels for all allocators are the
+/// same code for each, so two stand for all.
+fn images() -> Vec<DeviceCrate> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let this = DeviceCrate::read(here).expect("a crate");
-    this.with_target_dir(here.join("../../target/device"))
+    let mut images = this
+        .with_target_dir(here.join("../../target/device"))
+        .images();
+    images.retain(|image| {
+        ["warpheap-book", "warpheap-book.WarpHeap", "warpheap-book.Gallatin"]
+            .contains(&image.image_name().as_str())
+    });
+    assert_eq!(images.len(), 3);
+    images
 }
 
 #[test]
@@ -27,8 +36,16 @@ fn they_compile_for_cuda() {
     let Some(toolchain) = device_toolchain(Format::Ptx) else {
         return;
     };
-    let text = compile_ptx(&this_crate(), &toolchain).expect("PTX");
-    for kernel in ["squares__WarpHeap_l1", "divisors__", "count_lanes_l1"] {
+    let text: String = images()
+        .iter()
+        .map(|image| compile_ptx(image, &toolchain).expect("PTX"))
+        .collect();
+    for kernel in [
+        "squares__WarpHeap_l1",
+        "squares__Gallatin_l1",
+        "divisors__",
+        "count_lanes_l1",
+    ] {
         assert!(text.contains(kernel), "no {kernel}");
     }
 }
@@ -38,5 +55,7 @@ fn they_compile_for_vulkan() {
     let Some(toolchain) = device_toolchain(Format::Spirv) else {
         return;
     };
-    compile_spirv(&this_crate(), &toolchain).expect("SPIR-V");
+    for image in images() {
+        compile_spirv(&image, &toolchain).expect("SPIR-V");
+    }
 }

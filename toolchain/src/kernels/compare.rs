@@ -1,10 +1,11 @@
 //! Holds one image against what it was made from.
 
+use super::distances::renumbered;
 use crate::error::Result;
 use std::path::Path;
 use std::time::Instant;
 use warpheap_build::prebuilt::{self, Manifest};
-use warpheap_build::{DeviceCrate, Format, Toolchain, unpack};
+use warpheap_build::{DeviceCrate, Format, Toolchain};
 
 /// A complaint if the finished PTX of an image takes a mask without the lane's own bit where it needs one.
 ///
@@ -12,16 +13,14 @@ use warpheap_build::{DeviceCrate, Format, Toolchain, unpack};
 /// When the manifest or a source cannot be read.
 pub(super) fn unguarded(folder: &Path, image: &DeviceCrate) -> Result<Option<String>> {
     let (name, source) = (image.image_name(), image.source_hash()?);
-    let Ok(packed) = prebuilt::take(folder, &name, Format::Ptx, &source)? else {
+    let Ok(image) = prebuilt::take(folder, &name, Format::Ptx, &source)? else {
         return Ok(None);
     };
-    let text = match unpack(&packed) {
-        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(error) => return Ok(Some(format!("PTX of {name}: it does not unpack: {error}"))),
-    };
-    Ok(warpheap_ptx::unguarded_mask(&text).map(|function| {
-        format!("PTX of {name}: `{function}` takes a mask without the lane's own bit")
-    }))
+    Ok(
+        warpheap_ptx::unguarded_mask(&String::from_utf8_lossy(&image)).map(|function| {
+            format!("PTX of {name}: `{function}` takes a mask without the lane's own bit")
+        }),
+    )
 }
 
 /// Compiles once more and compares with what is committed; gives a complaint if it differs. Unless it is to go
@@ -58,8 +57,7 @@ pub(super) fn compare(
         Some(drafted) => prebuilt::draft(krate, format, toolchain)?.as_ref() == Some(drafted),
         None => {
             let image = prebuilt::compile(krate, format, toolchain)?;
-            // Of two versions of a compressor, each may have its own idea of the same image.
-            unpack(&committed).is_ok_and(|committed| committed == image)
+            renumbered(format, image)? == committed
         }
     };
     if same {

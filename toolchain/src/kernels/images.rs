@@ -184,7 +184,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("warpheap-strays-{}", std::process::id()));
         let krate = krate("kernels");
         prebuilt::write(&folder, &krate.0, Format::Ptx, b"ptx", None, "rustc").unwrap();
-        let file = folder.join("warpheap-kernels.ptx.gz");
+        let file = folder.join("warpheap-kernels.ptx");
         let mine = [krate];
 
         assert!(strays(&folder, &mine).unwrap().is_empty());
@@ -192,7 +192,7 @@ mod tests {
         assert!(file.is_file());
         assert_eq!(
             strays(&folder, &[]).unwrap(),
-            ["warpheap-kernels.ptx.gz belongs to no crate with kernels of this project"]
+            ["warpheap-kernels.ptx belongs to no crate with kernels of this project"]
         );
         prune(&folder, &[]).unwrap();
         assert!(!file.exists() && strays(&folder, &[]).unwrap().is_empty());

@@ -9,9 +9,11 @@
 //! | `images` | which images a command is about, and files that belong to none |
 //! | `profiles` | settings of the machine beside which no image is made |
 //! | `jobs` | what is compiled at the same time |
+//! | `distances` | the form in which images are stored |
 //! | `refresh`, `compare` | one image: made anew where it is stale, or held against its sources |
 
 mod compare;
+mod distances;
 mod images;
 mod jobs;
 mod profiles;

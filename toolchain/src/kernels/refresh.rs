@@ -1,5 +1,6 @@
 //! Makes one image anew.
 
+use super::distances::store;
 use crate::error::{Result, message};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -49,9 +50,10 @@ pub(super) fn refresh(
         }
         image => image?,
     };
+    let stored = store(format, &image)?;
     unchanged()?;
     let _one_at_a_time = files.lock().unwrap_or_else(PoisonError::into_inner);
-    prebuilt::write(folder, krate, format, &image, draft, &toolchain.version)?;
+    prebuilt::write(folder, krate, format, &stored, draft, &toolchain.version)?;
     println!(
         "{:<40} {:<6} {:>5} KiB  {:>4} s",
         krate.image_name(),
