@@ -31,6 +31,8 @@ pub enum Command {
     /// Build a graph inside kernels that allocate, rank its vertices, and check both against the CPU.
     Graph(GraphArgs),
     /// Join two tables by hashing inside kernels that get pages for what they find, and check it against the CPU.
+    ///
+    /// Processes that `mpirun` starts join together, in builds with the feature `mpi`.
     Join(JoinArgs),
     /// Count the k-mers of DNA sequences in a hash map that grows on the device, and check them against the CPU.
     ///

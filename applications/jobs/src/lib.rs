@@ -38,5 +38,6 @@ pub mod join;
 pub mod kmer;
 pub mod pool;
 pub mod progress;
+mod ranks;
 mod seconds;
 pub mod trace;

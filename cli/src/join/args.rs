@@ -4,7 +4,7 @@ use crate::size;
 use clap::Args;
 use std::path::PathBuf;
 use warpheap_jobs::join::Options;
-use warpheap_jobs::join::tables::{Generator, Input, MOST_ROWS};
+use warpheap_jobs::join::tables::{Generator, Input, MOST_ROWS_OF_RANKS};
 
 /// Options of `join`.
 #[derive(Debug, Args)]
@@ -52,6 +52,13 @@ pub struct JoinArgs {
     /// Device: its number or a part of its name, as `warpheap doctor` shows them.
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
+    /// Leave out the CPU's join, which takes longer than the device's: only the runs are compared with each other.
+    #[arg(long)]
+    pub no_check: bool,
+    /// Rows of a table that a process sends at a time, where several join together.
+    #[arg(long, value_name = "ROWS", default_value_t = Options::BATCH,
+          value_parser = clap::value_parser!(u32).range(i64::from(*Options::BATCHES.start())..=i64::from(*Options::BATCHES.end())))]
+    pub batch: u32,
     /// Size of the heap, such as 64M or 2GiB [default: what the join needs].
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub pool: Option<u64>,
@@ -83,6 +90,8 @@ impl JoinArgs {
             per_lane: self.per_lane,
             repeats: self.repeats,
             pool: self.pool,
+            checked: !self.no_check,
+            batch: self.batch,
         }
     }
 
@@ -114,11 +123,12 @@ fn page(text: &str) -> Result<u32, String> {
 
 /// Reads a number of rows, which may have a unit: 16K.
 fn rows(text: &str) -> Result<u32, String> {
-    let wrong =
-        || format!("`{text}` is no number of rows: give 1 to {MOST_ROWS}, as in 65536 or 10M");
+    let wrong = || {
+        format!("`{text}` is no number of rows: give 1 to {MOST_ROWS_OF_RANKS}, as in 65536 or 10M")
+    };
     let rows = size::parse(text).map_err(|_| wrong())?;
     let rows = u32::try_from(rows).map_err(|_| wrong())?;
-    if rows > MOST_ROWS {
+    if rows > MOST_ROWS_OF_RANKS {
         return Err(wrong());
     }
     Ok(rows)
@@ -142,7 +152,7 @@ mod tests {
     fn rows_may_have_a_unit() {
         assert_eq!(rows("16K"), Ok(16 << 10));
         assert_eq!(rows("7"), Ok(7));
-        for text in ["0", "many", "300M", "-1"] {
+        for text in ["0", "many", "3000M", "-1"] {
             assert!(rows(text).is_err_and(|why| why.contains("10M")), "{text}");
         }
     }

@@ -10,20 +10,27 @@ mod plot;
 mod show;
 
 use crate::error::CliError;
-use crate::{heap_map, text};
+use crate::{heap_map, ranks, text};
 use args::JoinArgs;
+use warpheap_dist::World;
 use warpheap_jobs::allocators::{self, DEFAULT};
 use warpheap_jobs::device;
 use warpheap_jobs::join::{self, Options, USUAL};
-use warpheap_jobs::progress::Progress;
+use warpheap_jobs::progress::{Progress, Silent};
 
-/// The command `join`.
+/// The command `join`; by all processes that a launcher of MPI started.
 ///
 /// # Errors
 /// Options that make no sense, a bad file, a device that fails or answers wrongly.
 pub fn run(args: &JoinArgs) -> Result<String, CliError> {
-    heap_map::around(args.heap_map.as_deref(), args.json, |progress| {
-        job(args, progress)
+    ranks::around(|world| {
+        // Files and the terminal are rank 0's.
+        if world.rank() != 0 {
+            return job(args, world, &Silent);
+        }
+        heap_map::around(args.heap_map.as_deref(), args.json, |progress| {
+            job(args, world, progress)
+        })
     })
 }
 
@@ -51,16 +58,32 @@ pub fn traced(args: &JoinArgs, progress: &dyn Progress) -> Result<String, CliErr
     }
 }
 
-fn job(args: &JoinArgs, progress: &dyn Progress) -> Result<String, CliError> {
-    crate::plot::check(args.plot.as_deref())?;
-    let usual = USUAL.map(String::from);
-    let names = match &args.allocator[..] {
-        [] => &usual[..],
-        names => names,
+/// What is to be printed: nothing by ranks other than 0.
+fn job(args: &JoinArgs, world: &World, progress: &dyn Progress) -> Result<String, CliError> {
+    let asked = || {
+        crate::plot::check(args.plot.as_deref())?;
+        let usual = USUAL.map(String::from);
+        let names = match &args.allocator[..] {
+            [] => &usual[..],
+            names => names,
+        };
+        let chosen = allocators::named(names, &join::all(), DEFAULT)?;
+        let (backend, device) = (args.backend.as_deref(), args.device.as_deref());
+        let device = match world.size() {
+            1 => device::open(backend, device)?,
+            _ => device::open_in(world, backend, device)?,
+        };
+        Ok::<_, CliError>((chosen, device))
     };
-    let chosen = allocators::named(names, &join::all(), DEFAULT)?;
-    let device = device::open(args.backend.as_deref(), args.device.as_deref())?;
-    let report = join::run(&device, &chosen, &args.options(), progress)?;
+    let (chosen, device) = world.agree(asked())?;
+    let options = args.options();
+    let report = match world.size() {
+        1 => Some(join::run(&device, &chosen, &options, progress)?),
+        _ => join::ranks::run(world, &device, &chosen, &options, progress)?,
+    };
+    let Some(report) = report else {
+        return Ok(String::new());
+    };
     let text = match args.json {
         true => text::json(&report)?,
         false => show::text(&report),

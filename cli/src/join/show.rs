@@ -2,11 +2,14 @@
 
 use crate::text::{grouped, percent, table, time};
 use crate::{device, size};
-use warpheap_jobs::join::report::{JoinReport, Report, Run, Source};
+use warpheap_jobs::join::report::{JoinReport, RankReport, Report, Run, Source};
 
 /// The report for people.
 pub fn text(report: &Report) -> String {
     let mut text = device::lines(&report.device) + &joined(&report.join);
+    if let Some(run) = report.runs.first() {
+        text += &format!("checksum  {:016x}\n", run.found.checksum);
+    }
     let head = [
         "allocator",
         "pool",
@@ -21,17 +24,51 @@ pub fn text(report: &Report) -> String {
         "check",
     ];
     let mut rows = vec![head.map(String::from).to_vec()];
-    rows.extend(report.runs.iter().map(row));
+    rows.extend(report.runs.iter().map(|run| row(run, report.checked)));
     text += &format!("\n{}", table(&rows));
+    text += &ranks_table(&report.ranks);
     text
+}
+
+/// What each of several ranks did; of the first allocator, where it depends on that.
+fn ranks_table(ranks: &[RankReport]) -> String {
+    if ranks.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "rank", "read", "left", "right", "matches", "sent", "load", "cut", "exchange", "hidden",
+        "CPU", "upload", "build", "probe",
+    ];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for rank in ranks {
+        let run = rank.runs.first();
+        let phases = run.map(|run| run.phases).unwrap_or_default();
+        rows.push(vec![
+            rank.rank.to_string(),
+            grouped(rank.rows_read),
+            grouped(rank.rows_left),
+            grouped(rank.rows_right),
+            grouped(run.map_or(0, |run| run.found.matches)),
+            size::display(rank.bytes_sent),
+            time(rank.load),
+            time(rank.cut),
+            time(rank.exchange),
+            time(rank.hidden),
+            time(rank.reference),
+            time(rank.upload),
+            time(phases.partition + phases.build),
+            time(phases.probe),
+        ]);
+    }
+    format!("\n{}", table(&rows))
 }
 
 /// What the report or its plot is about, in a line.
 pub fn title(join: &JoinReport) -> String {
     format!(
         "{} x {} rows, {} matches, pages of {} bytes",
-        grouped(join.rows_left.into()),
-        grouped(join.rows_right.into()),
+        grouped(join.rows_left),
+        grouped(join.rows_right),
         grouped(join.matches),
         join.page_bytes
     )
@@ -51,16 +88,16 @@ fn joined(join: &JoinReport) -> String {
         title(join),
         grouped(join.partitions),
         grouped(join.buckets),
-        grouped(join.lanes.into())
+        grouped(join.lanes)
     )
 }
 
-fn row(run: &Run) -> Vec<String> {
+fn row(run: &Run, checked: bool) -> Vec<String> {
     let phases = &run.phases;
     vec![
         run.allocator.to_owned(),
         size::display(run.pool_bytes),
-        grouped(run.pages),
+        grouped(run.found.pages),
         percent(run.utilisation),
         time(phases.partition),
         time(phases.build),
@@ -68,7 +105,7 @@ fn row(run: &Run) -> Vec<String> {
         time(phases.probe_device),
         time(phases.free),
         format!("{:.1}", run.probe_mtuples_per_s),
-        "ok".to_owned(),
+        if checked { "ok" } else { "left out" }.to_owned(),
     ]
 }
 
@@ -78,7 +115,7 @@ pub mod tests {
     use crate::device::tests::device;
     use crate::text::tests::keys;
     use std::time::Duration;
-    use warpheap_jobs::join::report::{Phases, SCHEMA};
+    use warpheap_jobs::join::report::{Found, Phases, SCHEMA};
     use warpheap_jobs::join::shape::Shape;
 
     /// A report of two runs.
@@ -89,7 +126,12 @@ pub mod tests {
                 probe: Duration::from_micros(probe),
                 ..Phases::default()
             };
-            Run::new(allocator, 1 << 20, 200, 50, &shape, phases)
+            let found = Found {
+                pages: 50,
+                matches: 600,
+                checksum: 0xABC,
+            };
+            Run::new(allocator, 1 << 20, 200, found, 128, phases)
         };
         Report {
             schema: SCHEMA,
@@ -105,13 +147,15 @@ pub mod tests {
                 [Duration::ZERO; 2],
             ),
             runs: vec![run("Bump", 100), run("WarpHeap", 200)],
+            checked: true,
+            ranks: Vec::new(),
         }
     }
 
     #[test]
     fn json_names_are_stable() {
         let json = serde_json::to_value(report()).unwrap_or_default();
-        assert_eq!(keys(&json), ["device", "join", "runs", "schema"]);
+        assert_eq!(keys(&json), ["checked", "device", "join", "runs", "schema"]);
         let join = [
             "buckets",
             "lanes",
@@ -134,10 +178,12 @@ pub mod tests {
             "build_s",
             "bytes_of_pages",
             "check_s",
+            "checksum",
             "collect_s",
             "free_device_s",
             "free_s",
             "match_bytes",
+            "matches",
             "pages",
             "partition_device_s",
             "partition_s",
@@ -148,6 +194,35 @@ pub mod tests {
             "utilisation",
         ];
         assert_eq!(keys(&json["runs"][0]), run);
+        assert_eq!(json["runs"][0]["checksum"], "0000000000000abc");
+    }
+
+    #[test]
+    fn several_ranks_have_a_row_each() {
+        let mut report = report();
+        let rank = |rank| RankReport {
+            rank,
+            rows_read: 100,
+            rows_left: 33,
+            rows_right: 67,
+            bytes_sent: 4096,
+            load: Duration::ZERO,
+            cut: Duration::ZERO,
+            exchange: Duration::ZERO,
+            hidden: Duration::ZERO,
+            reference: Duration::ZERO,
+            upload: Duration::ZERO,
+            runs: report.runs.clone(),
+        };
+        report.ranks = (0..3).map(rank).collect();
+        let json = serde_json::to_value(&report).unwrap_or_default();
+        assert_eq!(
+            keys(&json["ranks"][2]).join(" "),
+            "bytes_sent cut_s exchange_s hidden_s load_s rank reference_s rows_left rows_read rows_right runs upload_s"
+        );
+        let text = text(&report);
+        let rows = text.lines().filter(|line| line.contains("4.00 KiB"));
+        assert_eq!(rows.count(), 3, "{text}");
     }
 
     #[test]

@@ -179,6 +179,7 @@ fn ranks_table(ranks: &[RankReport]) -> String {
         "load",
         "cut",
         "exchange",
+        "hidden",
         "count",
         "check",
     ];
@@ -194,6 +195,7 @@ fn ranks_table(ranks: &[RankReport]) -> String {
             time(rank.load),
             time(rank.cut),
             time(rank.exchange),
+            time(rank.hidden),
             time(phases.count),
             time(phases.check),
         ]);
@@ -336,13 +338,14 @@ mod tests {
             load: Duration::ZERO,
             cut: Duration::ZERO,
             exchange: Duration::ZERO,
+            hidden: Duration::ZERO,
             runs: report.runs.clone(),
         };
         report.ranks = (0..3).map(rank).collect();
         let json = serde_json::to_value(&report).unwrap_or_default();
         assert_eq!(
             keys(&json["ranks"][2]).join(" "),
-            "bases bytes_sent cut_s distinct exchange_s kmers load_s rank runs"
+            "bases bytes_sent cut_s distinct exchange_s hidden_s kmers load_s rank runs"
         );
         let text = text(&report);
         let rows = text.lines().filter(|line| line.contains("4.00 KiB"));

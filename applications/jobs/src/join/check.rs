@@ -1,6 +1,7 @@
 //! Compares what the device answered with the CPU's join.
 
 use super::reference::number;
+use super::report::Found;
 use thiserror::Error;
 use warpheap::PoolStats;
 use warpheap_applications::join::Match;
@@ -29,6 +30,16 @@ pub enum Mismatch {
         /// Match of the device.
         got: u64,
     },
+    /// The right number of matches, and others than another allocator's.
+    #[error(
+        "the join on the device is wrong: the matches have the checksum {got:016x}, and those of the first run {expected:016x}"
+    )]
+    Checksum {
+        /// That of the first run.
+        expected: u64,
+        /// That of this one.
+        got: u64,
+    },
     /// The heap holds another number of blocks than the lanes have pages.
     #[error("the heap holds {got} blocks {when} instead of {expected}")]
     Blocks {
@@ -55,6 +66,21 @@ pub fn count(expected: u64, got: u64) -> Result<(), Mismatch> {
     match expected == got {
         true => Ok(()),
         false => Err(Mismatch::Count { expected, got }),
+    }
+}
+
+/// Compares the matches of one run with those of another, of which only number and sum are known.
+///
+/// # Errors
+/// [`Mismatch::Count`], [`Mismatch::Checksum`].
+pub fn same(expected: Found, got: Found) -> Result<(), Mismatch> {
+    count(expected.matches, got.matches)?;
+    match expected.checksum == got.checksum {
+        true => Ok(()),
+        false => Err(Mismatch::Checksum {
+            expected: expected.checksum,
+            got: got.checksum,
+        }),
     }
 }
 
@@ -135,6 +161,19 @@ mod tests {
                 got: 1
             })
         );
+    }
+
+    #[test]
+    fn runs_that_nobody_checks_have_to_find_the_same() {
+        let found = |matches, checksum| Found {
+            pages: 1,
+            matches,
+            checksum,
+        };
+        assert_eq!(same(found(2, 7), found(2, 7)), Ok(()));
+        let text = |got| same(found(2, 7), got).unwrap_err().to_string();
+        assert!(text(found(3, 7)).contains("3 matches instead of 2"));
+        assert!(text(found(2, 10)).contains("checksum 000000000000000a"));
     }
 
     #[test]

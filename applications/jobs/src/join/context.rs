@@ -16,8 +16,8 @@ pub struct Context<'a> {
     pub left: &'a DeviceVec<Tuple>,
     /// The table whose rows look for theirs.
     pub right: &'a DeviceVec<Tuple>,
-    /// The CPU's matches, in order.
-    pub expected: &'a [u64],
+    /// The CPU's matches, in order; none if nothing is checked.
+    pub expected: Option<&'a [u64]>,
     /// How the join is laid out.
     pub shape: Shape,
     /// Bytes of the pool, if the user named them.

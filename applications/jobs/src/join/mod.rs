@@ -11,6 +11,7 @@
 //! | `options`, `ready` | what is asked for; what is made of it before the first run |
 //! | `check` | whether it is right |
 //! | [`report`] | what comes of it |
+//! | [`ranks`] | the same by several processes |
 
 mod allocators;
 mod check;
@@ -19,6 +20,7 @@ mod hashed;
 mod options;
 mod pool;
 mod probe;
+pub mod ranks;
 pub mod read;
 mod ready;
 mod reference;
@@ -36,7 +38,9 @@ use crate::allocators::Allocator;
 use crate::device::DeviceReport;
 use crate::error::JobError;
 use crate::progress::Progress;
-use report::{Report, SCHEMA};
+use check::Mismatch;
+use report::{Report, Run, SCHEMA};
+use tables::{Generator, Input};
 use warpheap::Device;
 
 /// Joins the tables with each of these allocators, and checks the matches against the CPU's.
@@ -53,12 +57,43 @@ pub fn run(
     let context = ready.context(progress);
     let mut runs = Vec::new();
     for allocator in allocators {
-        runs.push((allocator.job)(&context)?);
+        let run = (allocator.job)(&context)?;
+        check_same(&runs, &run, device)?;
+        runs.push(run);
+    }
+    if let Input::Generated(generator) = &options.input {
+        check_known(generator, &runs, device)?;
     }
     Ok(Report {
         schema: SCHEMA,
         device: DeviceReport::from(device),
-        join: ready.report(),
+        join: ready.report(runs.first().map_or(0, |run| run.found.matches)),
         runs,
+        checked: options.checked,
+        ranks: Vec::new(),
     })
+}
+
+/// Holds what a run found against what the first one did: all that can be said where the CPU has no answer.
+fn check_same(runs: &[Run], run: &Run, device: &Device) -> Result<(), JobError> {
+    let first = runs.first().unwrap_or(run);
+    check::same(first.found, run.found).map_err(|mismatch| wrong(run, device, &mismatch))
+}
+
+/// Holds the number of matches against what the tables were made for, where that is known.
+fn check_known(generator: &Generator, runs: &[Run], device: &Device) -> Result<(), JobError> {
+    match (generator.known_matches(), runs.first()) {
+        (Some(known), Some(run)) => {
+            check::count(known, run.found.matches).map_err(|mismatch| wrong(run, device, &mismatch))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn wrong(run: &Run, device: &Device, mismatch: &Mismatch) -> JobError {
+    JobError::Wrong {
+        allocator: run.allocator,
+        backend: device.info().backend.to_string(),
+        what: mismatch.to_string(),
+    }
 }

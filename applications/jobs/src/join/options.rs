@@ -17,6 +17,10 @@ pub struct Options {
     pub repeats: u32,
     /// Bytes of the pool; what the join needs if none are given.
     pub pool: Option<u64>,
+    /// Whether the matches are held against the CPU's. If not, heaps are made for as many as there can be.
+    pub checked: bool,
+    /// Rows of a table that a rank sends at a time, one of [`BATCHES`](Self::BATCHES). A process that is alone sends none.
+    pub batch: u32,
 }
 
 impl Options {
@@ -28,6 +32,10 @@ impl Options {
     pub const PER_LANE: u32 = 32;
     /// Probes when nobody says how many.
     pub const REPEATS: u32 = 3;
+    /// How many rows a rank may send at a time.
+    pub const BATCHES: RangeInclusive<u32> = 1..=1 << 24;
+    /// Rows that a rank sends at a time when nobody says how many.
+    pub const BATCH: u32 = 1 << 20;
 
     /// Checks that all is within bounds.
     ///
@@ -43,6 +51,7 @@ impl Options {
             )));
         }
         within("--per-lane", self.per_lane, 1..=u32::MAX)?;
+        within("--batch", self.batch, Self::BATCHES)?;
         within("--repeats", self.repeats, 1..=u32::MAX)
     }
 }
@@ -55,6 +64,8 @@ impl Default for Options {
             per_lane: Self::PER_LANE,
             repeats: Self::REPEATS,
             pool: None,
+            checked: true,
+            batch: Self::BATCH,
         }
     }
 }

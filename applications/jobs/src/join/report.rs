@@ -3,8 +3,9 @@
 use super::shape::Shape;
 use crate::device::DeviceReport;
 use crate::seconds::seconds;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::time::Duration;
+use warpheap_applications::join::MATCH_WORDS;
 
 /// Version of the JSON: goes up when a field changes its name or meaning, not when one is added.
 pub const SCHEMA: u32 = 1;
@@ -20,6 +21,46 @@ pub struct Report {
     pub join: JoinReport,
     /// One per allocator, in the order asked for.
     pub runs: Vec<Run>,
+    /// Whether the matches were held against the CPU's.
+    pub checked: bool,
+    /// What each rank did, if there were several: `runs` then has what all took together, and the longest of their times.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<RankReport>,
+}
+
+/// What one of several ranks did.
+#[derive(Debug, Clone, Serialize)]
+pub struct RankReport {
+    /// Which one it is.
+    pub rank: usize,
+    /// Rows of both tables that it read or generated.
+    pub rows_read: u64,
+    /// Rows of the left table that it joined.
+    pub rows_left: u64,
+    /// Rows of the right table that it joined.
+    pub rows_right: u64,
+    /// Bytes of rows that it sent to others.
+    pub bytes_sent: u64,
+    /// Seconds to read or generate its part of the tables.
+    #[serde(rename = "load_s", serialize_with = "seconds")]
+    pub load: Duration,
+    /// Seconds to sort rows by ranks, and to put together what came from others.
+    #[serde(rename = "cut_s", serialize_with = "seconds")]
+    pub cut: Duration,
+    /// Seconds to send and receive, and to wait for the others.
+    #[serde(rename = "exchange_s", serialize_with = "seconds")]
+    pub exchange: Duration,
+    /// Seconds of the exchange in which the rank sorted and put together, too.
+    #[serde(rename = "hidden_s", serialize_with = "seconds")]
+    pub hidden: Duration,
+    /// Seconds of the CPU's join, or to find out how many matches there can be.
+    #[serde(rename = "reference_s", serialize_with = "seconds")]
+    pub reference: Duration,
+    /// Seconds to copy the rows to the device.
+    #[serde(rename = "upload_s", serialize_with = "seconds")]
+    pub upload: Duration,
+    /// One per allocator, as in the report.
+    pub runs: Vec<Run>,
 }
 
 /// The join of a report.
@@ -29,9 +70,9 @@ pub struct JoinReport {
     #[serde(flatten)]
     pub source: Source,
     /// Rows of the left table.
-    pub rows_left: u32,
+    pub rows_left: u64,
     /// Rows of the right table.
-    pub rows_right: u32,
+    pub rows_right: u64,
     /// Matches.
     pub matches: u64,
     /// Partitions.
@@ -39,7 +80,7 @@ pub struct JoinReport {
     /// Buckets of the hash table.
     pub buckets: u64,
     /// Lanes of the probe.
-    pub lanes: u32,
+    pub lanes: u64,
     /// Bytes of a page.
     pub page_bytes: u32,
     /// Seconds to read or generate the tables and to join them on the CPU.
@@ -79,8 +120,9 @@ pub struct Run {
     pub allocator: &'static str,
     /// Size of the heap in bytes.
     pub pool_bytes: u64,
-    /// Pages that the probe got.
-    pub pages: u64,
+    /// Pages and matches.
+    #[serde(flatten)]
+    pub found: Found,
     /// Bytes of the matches.
     pub match_bytes: u64,
     /// Bytes of the pages.
@@ -92,6 +134,22 @@ pub struct Run {
     /// Time per phase.
     #[serde(flatten)]
     pub phases: Phases,
+}
+
+/// What a probe found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// Pages that the probe got.
+    pub pages: u64,
+    /// Matches in them.
+    pub matches: u64,
+    /// The sum of the matches' hashes, modulo 2⁶⁴; sixteen hexadecimal digits in JSON.
+    #[serde(serialize_with = "hexadecimal")]
+    pub checksum: u64,
+}
+
+fn hexadecimal<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{number:016x}"))
 }
 
 /// Time of the phases of a run: by the clock, and the part of it that the device was running kernels. Of probe
@@ -130,7 +188,34 @@ pub struct Phases {
     pub check: Duration,
 }
 
+impl Found {
+    /// What two ranks found.
+    pub(super) fn and(self, other: Found) -> Found {
+        Found {
+            pages: self.pages + other.pages,
+            matches: self.matches + other.matches,
+            checksum: self.checksum.wrapping_add(other.checksum),
+        }
+    }
+}
+
 impl Phases {
+    /// The longer one of each phase.
+    pub(super) fn longest(self, other: Phases) -> Phases {
+        Phases {
+            partition: self.partition.max(other.partition),
+            partition_device: self.partition_device.max(other.partition_device),
+            build: self.build.max(other.build),
+            build_device: self.build_device.max(other.build_device),
+            probe: self.probe.max(other.probe),
+            probe_device: self.probe_device.max(other.probe_device),
+            collect: self.collect.max(other.collect),
+            free: self.free.max(other.free),
+            free_device: self.free_device.max(other.free_device),
+            check: self.check.max(other.check),
+        }
+    }
+
     /// Time of the probe as the device tells it, or by the clock where it does not.
     pub fn of_probe(&self) -> Duration {
         match self.probe_device.is_zero() {
@@ -142,7 +227,7 @@ impl Phases {
 
 impl JoinReport {
     /// The join of tables with so many `rows`, left and right; `times` are those of loading and copying.
-    pub fn new(source: Source, rows: [u32; 2], shape: &Shape, times: [Duration; 2]) -> Self {
+    pub fn new(source: Source, rows: [u64; 2], shape: &Shape, times: [Duration; 2]) -> Self {
         JoinReport {
             source,
             rows_left: rows[0],
@@ -150,7 +235,7 @@ impl JoinReport {
             matches: shape.matches,
             partitions: 1 << shape.partition_bits,
             buckets: 1 << shape.bucket_bits,
-            lanes: shape.lanes,
+            lanes: shape.lanes.into(),
             page_bytes: shape.page_bytes,
             load: times[0],
             upload: times[1],
@@ -159,24 +244,25 @@ impl JoinReport {
 }
 
 impl Run {
-    /// A run whose probe looked for the partners of so many `rows` and got so many `pages`.
+    /// A run whose probe looked for the partners of so many `rows`, with pages of so many bytes.
     pub fn new(
         allocator: &'static str,
         pool_bytes: u64,
-        rows: usize,
-        pages: u64,
-        shape: &Shape,
+        rows: u64,
+        found: Found,
+        page_bytes: u32,
         phases: Phases,
     ) -> Self {
-        let bytes_of_pages = pages * u64::from(shape.page_bytes);
+        let bytes_of_pages = found.pages * u64::from(page_bytes);
+        let match_bytes = found.matches * u64::from(MATCH_WORDS) * 4;
         let seconds = phases.of_probe().as_secs_f64().max(1e-9);
         Run {
             allocator,
             pool_bytes,
-            pages,
-            match_bytes: shape.match_bytes(),
+            found,
+            match_bytes,
             bytes_of_pages,
-            utilisation: shape.match_bytes() as f64 / bytes_of_pages.max(1) as f64,
+            utilisation: match_bytes as f64 / bytes_of_pages.max(1) as f64,
             probe_mtuples_per_s: rows as f64 / seconds / 1e6,
             phases,
         }
@@ -193,8 +279,12 @@ mod tests {
             probe: Duration::from_micros(100),
             ..Phases::default()
         };
-        let shape = Shape::new(100, 200, 600, 10, 128);
-        let run = Run::new("Bump", 1 << 20, 200, 50, &shape, phases);
+        let found = Found {
+            pages: 50,
+            matches: 600,
+            checksum: 1,
+        };
+        let run = Run::new("Bump", 1 << 20, 200, found, 128, phases);
         assert_eq!((run.match_bytes, run.bytes_of_pages), (4800, 6400));
         assert_eq!(run.utilisation, 0.75);
         assert!((run.probe_mtuples_per_s - 2.0).abs() < 1e-9);

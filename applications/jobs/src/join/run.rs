@@ -5,7 +5,8 @@ use super::context::Context;
 use super::hashed::Hashed;
 use super::pool;
 use super::probe::{Joins, Output, Timed};
-use super::report::{Phases, Run};
+use super::report::{Found, Phases, Run};
+use super::{reference, tables};
 use crate::error::JobError;
 use crate::pool::Failed;
 use crate::progress::kept;
@@ -53,7 +54,7 @@ fn probes<A: Joins>(
     let label = format!("{}: probing", A::NAME);
     let bar = context.progress.bar(label, context.repeats.into());
     let (mut probes, mut frees) = (Vec::new(), Vec::new());
-    let mut pages = 0;
+    let mut found = Found::default();
     for round in 0..context.repeats {
         if round > 0 && !A::CAPS.frees {
             pool.reset()?;
@@ -66,7 +67,7 @@ fn probes<A: Joins>(
             Err(DeviceError::Kernel(failure)) => return Err(Failed::Full(failure.into())),
             Err(error) => return Err(error.into()),
         }
-        pages = check_output(context, pool, &output, &mut phases)?;
+        found = check_output(context, pool, &output, &mut phases)?;
         let label = format!("probe {}", round + 1);
         context.progress.snapshots().take(pool, label)?;
         frees.push(output.free(context, pool)?);
@@ -85,24 +86,25 @@ fn probes<A: Joins>(
     phases.probe_device = median(&probes, |time| time.device);
     phases.free = median(&frees, |time| time.wall);
     phases.free_device = median(&frees, |time| time.device);
-    let rows = context.right.len();
+    let rows = context.right.len() as u64;
+    let page_bytes = context.shape.page_bytes;
     Ok(Run::new(
         A::NAME,
         pool.bytes(),
         rows,
-        pages,
-        &context.shape,
+        found,
+        page_bytes,
         phases,
     ))
 }
 
-/// Compares what the probe left with the reference, and returns the number of pages.
+/// Compares what the probe left with the reference, if there is one, and returns what it is.
 fn check_output<A: Joins>(
     context: &Context<'_>,
     pool: &Pool<A>,
     output: &Output,
     phases: &mut Phases,
-) -> Result<u64, JobError> {
+) -> Result<Found, JobError> {
     let wrong = |mismatch| wrong::<A>(context, mismatch);
     let lists = output.lists()?;
     let sum = |of: fn((u32, u32)) -> u32| -> u64 {
@@ -111,15 +113,25 @@ fn check_output<A: Joins>(
     };
     let (pages, matches) = (sum(|list| list.0), sum(|list| list.1));
     // Before matches are copied to as many places.
-    check::count(context.shape.matches, matches).map_err(wrong)?;
+    match context.expected {
+        Some(expected) => check::count(expected.len() as u64, matches).map_err(wrong)?,
+        None => tables::check_matches(matches)?,
+    }
     check::filled(pages, &pool.stats()?).map_err(wrong)?;
     let started = Instant::now();
     let found = output.collect(context, pool, &lists)?;
     phases.collect = started.elapsed();
     let started = Instant::now();
-    check::matches(context.expected, &found).map_err(wrong)?;
+    if let Some(expected) = context.expected {
+        check::matches(expected, &found).map_err(wrong)?;
+    }
+    let checksum = reference::checksum(&found);
     phases.check = started.elapsed();
-    Ok(pages)
+    Ok(Found {
+        pages,
+        matches,
+        checksum,
+    })
 }
 
 fn wrong<A: Joins>(context: &Context<'_>, mismatch: Mismatch) -> JobError {

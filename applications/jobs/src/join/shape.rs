@@ -1,6 +1,6 @@
 //! The numbers of a join: partitions, buckets, lanes, and the pages that they may need.
 
-use warpheap_applications::join::{MATCH_WORDS, matches_of_page};
+use warpheap_applications::join::matches_of_page;
 
 /// Rows of a partition that is as large as the others, about: with their table they fit a nearby cache.
 const PARTITION_ROWS: u32 = 2048;
@@ -18,7 +18,7 @@ pub struct Shape {
     pub lanes: u32,
     /// Bytes of a page.
     pub page_bytes: u32,
-    /// Matches.
+    /// Matches; if nobody has counted them, as many as there may be.
     pub matches: u64,
 }
 
@@ -52,11 +52,6 @@ impl Shape {
         let room = u64::from(matches_of_page(self.page_bytes)).max(1);
         let lanes = self.matches.min(u64::from(self.lanes));
         (self.matches + lanes * (room - 1)) / room
-    }
-
-    /// Bytes of the matches alone.
-    pub fn match_bytes(&self) -> u64 {
-        self.matches * u64::from(MATCH_WORDS) * 4
     }
 }
 

@@ -3,14 +3,17 @@
 use super::read;
 use super::report::Source;
 use crate::error::{JobError, within};
+use crate::ranks::border;
 use std::path::PathBuf;
 use warpheap::rt::sync::hash;
 use warpheap_applications::join::Tuple;
 
 /// Most matches: 2 GiB on the device and twice that on the host.
 pub const MOST_MATCHES: u64 = 1 << 28;
-/// Most rows of a table: a lane's index goes beyond the last row by one round, and stays a word.
+/// Most rows of a table on a device: a lane's index goes beyond the last row by one round, and stays a word.
 pub const MOST_ROWS: u32 = 1 << 28;
+/// Most rows of a generated table that several ranks share: keys and numbers of rows stay words.
+pub const MOST_ROWS_OF_RANKS: u32 = 1 << 31;
 
 /// Two tables.
 #[derive(Debug, PartialEq, Eq)]
@@ -88,13 +91,8 @@ impl Input {
                 return Ok((tables, source));
             }
         };
-        generator.check()?;
-        let source = Source::Generated {
-            matches: generator.matches,
-            skew_percent: generator.skew,
-            seed: generator.seed,
-        };
-        Ok((generator.tables(), source))
+        generator.check(1)?;
+        Ok((generator.tables(), generator.source()))
     }
 }
 
@@ -105,7 +103,7 @@ impl Input {
 pub fn check_matches(matches: u64) -> Result<(), JobError> {
     if matches > MOST_MATCHES {
         return Err(JobError::Usage(format!(
-            "this join has {matches} matches; at most {MOST_MATCHES} can be handled: take fewer rows, or keys that \
+            "this join has {matches} matches; at most {MOST_MATCHES} can be handled by one process: take fewer rows, or keys that \
              fewer rows share"
         )));
     }
@@ -118,10 +116,17 @@ impl Generator {
     /// The seed when nobody says which.
     pub const SEED: u64 = 1;
 
-    /// Checks that there can be such tables.
-    fn check(&self) -> Result<(), JobError> {
-        within("--rows", self.left, 1..=MOST_ROWS)?;
-        within("--rows-right", self.right, 1..=MOST_ROWS)?;
+    /// Checks that so many ranks can have such tables together.
+    ///
+    /// # Errors
+    /// [`JobError::Usage`] if not.
+    pub(super) fn check(&self, ranks: usize) -> Result<(), JobError> {
+        let most = match ranks {
+            1 => MOST_ROWS,
+            _ => MOST_ROWS_OF_RANKS,
+        };
+        within("--rows", self.left, 1..=most)?;
+        within("--rows-right", self.right, 1..=most)?;
         within("--skew", self.skew, 0..=100)?;
         if self.matches > self.left {
             return Err(JobError::Usage(format!(
@@ -129,20 +134,53 @@ impl Generator {
                 self.matches, self.left
             )));
         }
-        check_matches(u64::from(self.right) * u64::from(self.matches))
+        match ranks {
+            1 => check_matches(self.all_matches()),
+            // Each rank finds out how many it has.
+            _ => Ok(()),
+        }
+    }
+
+    /// How many matches there are, about.
+    fn all_matches(&self) -> u64 {
+        u64::from(self.right) * u64::from(self.matches)
+    }
+
+    /// How many matches there are, if each key of the left table stands in equally many rows.
+    pub fn known_matches(&self) -> Option<u64> {
+        let even = self.matches == 0 || self.left % self.matches == 0;
+        even.then(|| self.all_matches())
+    }
+
+    /// What a report says of such tables.
+    pub(super) fn source(&self) -> Source {
+        Source::Generated {
+            matches: self.matches,
+            skew_percent: self.skew,
+            seed: self.seed,
+        }
     }
 
     /// The tables. A payload is the number of its row.
     pub fn tables(&self) -> Tables {
+        self.part(0, 1)
+    }
+
+    /// Part `part` of `parts` of the rows of both, in their order.
+    pub fn part(&self, part: usize, parts: usize) -> Tables {
+        let rows = |all: u32| {
+            let border = |part| border(all.into(), part, parts) as u32;
+            border(part)..border(part + 1)
+        };
         // Each key stands in the left table `matches` times.
         let keys = (self.left / self.matches.max(1)).max(1);
         let seed = mix(self.seed);
         let key = |number: u32| hash(number ^ seed as u32);
-        let left = (0..self.left).map(|row| Tuple {
+        let left = rows(self.left).map(|row| Tuple {
             key: key(row % keys),
             payload: row,
         });
-        let right = (0..self.right).map(|row| {
+        let right = rows(self.right).map(|row| {
             let draw = mix(seed ^ u64::from(row));
             let number = match (draw >> 32) % 100 < u64::from(self.skew) {
                 true => 0,
@@ -196,6 +234,7 @@ mod tests {
                 assert_eq!((tables.left.len(), tables.right.len()), (1000, 3000));
                 let found = Sorted::new(&tables).count();
                 assert_eq!(found, 3000 * u64::from(matches), "{matches}, {skew} %");
+                assert_eq!(generator(matches, skew).known_matches(), Some(found));
             }
         }
     }
@@ -206,6 +245,19 @@ mod tests {
         let hot = tables.left[0].key;
         let count = tables.right.iter().filter(|row| row.key == hot).count();
         assert!((1400..1600).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn parts_are_all_rows_in_their_order() {
+        let whole = generator(2, 10).tables();
+        for parts in [2, 3, 7, 5000] {
+            let (mut left, mut right) = (Vec::new(), Vec::new());
+            for part in (0..parts).map(|part| generator(2, 10).part(part, parts)) {
+                left.extend(part.left);
+                right.extend(part.right);
+            }
+            assert_eq!(Tables { left, right }, whole, "{parts} parts");
+        }
     }
 
     #[test]

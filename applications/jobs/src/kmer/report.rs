@@ -64,6 +64,9 @@ pub struct RankReport {
     /// Seconds to send and receive, and to wait for the others.
     #[serde(rename = "exchange_s", serialize_with = "seconds")]
     pub exchange: Duration,
+    /// Seconds of the exchange in which the rank cut and put together, too.
+    #[serde(rename = "hidden_s", serialize_with = "seconds")]
+    pub hidden: Duration,
     /// One per allocator, as in the report.
     pub runs: Vec<Run>,
 }

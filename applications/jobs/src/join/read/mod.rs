@@ -3,7 +3,9 @@
 mod error;
 
 use super::tables::MOST_ROWS;
+use crate::ranks::file_part;
 use csv::{ByteRecord, ReaderBuilder, Trim};
+use std::fs::File;
 use std::path::Path;
 use warpheap_applications::join::Tuple;
 
@@ -24,20 +26,81 @@ pub fn read(path: &Path) -> Result<Vec<Tuple>, TableError> {
     }
 }
 
+/// The rows of part `part` of `parts` of the file: those whose lines begin in its share of the bytes; there may be none. What is no
+/// plain file is read by part 0 alone.
+///
+/// # Errors
+/// As [`read`], but for rows that are missing.
+pub fn part(path: &Path, part: usize, parts: usize) -> Result<Vec<Tuple>, TableError> {
+    let name = path.display().to_string();
+    let plain = std::fs::metadata(path).is_ok_and(|about| about.is_file());
+    if !plain && part != 0 {
+        return Ok(Vec::new());
+    }
+    if !plain {
+        return read(path);
+    }
+    let io = |source| {
+        let file = name.clone();
+        TableError::Io { file, source }
+    };
+    let mut file = File::open(path).map_err(io)?;
+    let length = file.metadata().map_err(io)?.len();
+    let (begin, bytes) = file_part::bytes(&mut file, length, part, parts, |_| true).map_err(io)?;
+    let rows = match part {
+        0 => front(&name, &bytes).and_then(|bytes| rows(&name, bytes, true)),
+        _ => rows(&name, &bytes, false),
+    };
+    match rows {
+        // Lines count from the begin of the file.
+        Err(TableError::Line {
+            file: name,
+            line,
+            what,
+        }) => {
+            let before = file_part::lines(&mut file, begin).map_err(io)?;
+            let line = before + line;
+            Err(TableError::Line {
+                file: name,
+                line,
+                what,
+            })
+        }
+        outcome => outcome,
+    }
+}
+
 /// Reads a table from the contents of the file called `name`.
 ///
 /// # Errors
 /// As [`read`].
 pub fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Tuple>, TableError> {
-    // Programs on Windows put a byte order mark in front.
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let bytes = front(name, bytes)?;
     let file = || name.to_owned();
     if bytes.trim_ascii().is_empty() {
         return Err(TableError::Empty { file: file() });
     }
-    if bytes.starts_with(&[0x1F, 0x8B]) {
-        return Err(TableError::Compressed { file: file() });
+    let rows = rows(name, bytes, true)?;
+    match rows.is_empty() {
+        true => Err(TableError::NoRows { file: file() }),
+        false => Ok(rows),
     }
+}
+
+/// What is behind a file's mark.
+fn front<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a [u8], TableError> {
+    // Programs on Windows put a byte order mark in front.
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    if bytes.starts_with(&[0x1F, 0x8B]) {
+        let file = name.to_owned();
+        return Err(TableError::Compressed { file });
+    }
+    Ok(bytes)
+}
+
+/// The rows of some lines; the first of them may be a `head`.
+fn rows(name: &str, bytes: &[u8], head: bool) -> Result<Vec<Tuple>, TableError> {
+    let file = || name.to_owned();
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         // How many columns there are is checked here, to say it in our words.
@@ -45,7 +108,7 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Tuple>, TableError> {
         .trim(Trim::All)
         .from_reader(bytes);
     let mut rows = Vec::new();
-    let mut first = true;
+    let mut first = head;
     for record in reader.byte_records() {
         let record = record.map_err(|error| TableError::Line {
             file: file(),
@@ -77,10 +140,7 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Tuple>, TableError> {
             });
         }
     }
-    match rows.is_empty() {
-        true => Err(TableError::NoRows { file: file() }),
-        false => Ok(rows),
-    }
+    Ok(rows)
 }
 
 /// The number of the line where a record begins. The reader tells where it began to look for it: blank lines are

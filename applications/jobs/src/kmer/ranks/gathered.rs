@@ -3,6 +3,7 @@
 use crate::error::JobError;
 use crate::kmer::reference::{Counts, by_frequency};
 use crate::kmer::report::{Frequency, Phases, RankReport, Run, rate};
+use crate::ranks::nanos;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use warpheap_dist::World;
@@ -46,12 +47,22 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
         nanos(mine.load),
         nanos(mine.cut),
         nanos(mine.exchange),
+        nanos(mine.hidden),
     ];
     numbers.extend(mine.runs.iter().flat_map(run_numbers));
     let all = world.gather(&numbers)?;
     let report = |(rank, numbers): (usize, Vec<u64>)| {
-        let (head, runs) = numbers.split_first_chunk::<7>()?;
-        let [bases, kmers, distinct, bytes_sent, load, cut, exchange] = *head;
+        let (head, runs) = numbers.split_first_chunk::<8>()?;
+        let [
+            bases,
+            kmers,
+            distinct,
+            bytes_sent,
+            load,
+            cut,
+            exchange,
+            hidden,
+        ] = *head;
         // All ranks run the same allocators.
         let runs = mine.runs.iter().zip(runs.as_chunks().0);
         Some(RankReport {
@@ -63,6 +74,7 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
             load: Duration::from_nanos(load),
             cut: Duration::from_nanos(cut),
             exchange: Duration::from_nanos(exchange),
+            hidden: Duration::from_nanos(hidden),
             runs: runs
                 .map(|(run, numbers)| run_of(run.allocator, numbers))
                 .collect(),
@@ -115,10 +127,6 @@ fn run_of(allocator: &'static str, numbers: &[u64; 14]) -> Run {
         },
         shared: None,
     }
-}
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// The runs of all ranks with one allocator as one: sums of what they take, the longest of times.

@@ -6,12 +6,9 @@ use crate::kmer::read::{FastaError, contents, records};
 use crate::kmer::report::Source;
 use crate::kmer::sequences::Sequences;
 use crate::kmer::{generate, read};
+use crate::ranks::file_part;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
-
-/// Bytes that are looked through at a time.
-const CHUNK: usize = 64 << 10;
 
 /// A part of the sequences, for rank `rank` of `size`: records of a file that begin in its range of bytes, generated reads of its
 /// range of numbers. Only rank 0 reads standard input and what else is no plain file.
@@ -48,7 +45,8 @@ fn part_of_file(path: &Path, part: usize, parts: usize) -> Result<(String, Seque
     };
     let mut file = File::open(path).map_err(io)?;
     let length = file.metadata().map_err(io)?.len();
-    let (begin, bytes) = bytes_of_part(&mut file, length, part, parts).map_err(io)?;
+    let (begin, bytes) =
+        file_part::bytes(&mut file, length, part, parts, |byte| byte == b'>').map_err(io)?;
     // A file that is empty is for one part to complain of.
     let all = part == 0 && bytes.len() as u64 == length;
     if bytes.trim_ascii().is_empty() && !all {
@@ -61,12 +59,12 @@ fn part_of_file(path: &Path, part: usize, parts: usize) -> Result<(String, Seque
             line,
             what,
         }) => {
-            let before = lines(&mut file, begin);
+            let before = file_part::lines(&mut file, begin);
             let before = before.map_err(|source| FastaError::Io {
                 file: name.clone(),
                 source,
             })?;
-            let line = before + line;
+            let line = before as usize + line;
             Err(FastaError::Line {
                 file: name,
                 line,
@@ -74,65 +72,6 @@ fn part_of_file(path: &Path, part: usize, parts: usize) -> Result<(String, Seque
             })
         }
         outcome => Ok((name, outcome?)),
-    }
-}
-
-/// The bytes of the records that begin in a part's range, and where the first begins. Part 0 has all that is in front of the first.
-fn bytes_of_part(
-    file: &mut File,
-    length: u64,
-    part: usize,
-    parts: usize,
-) -> io::Result<(u64, Vec<u8>)> {
-    let mut border = |part: usize| {
-        let at = u128::from(length) * part as u128 / parts as u128;
-        record(file, at as u64, length)
-    };
-    let (begin, end) = (border(part)?, border(part + 1)?);
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(begin))?;
-    file.take(end - begin).read_to_end(&mut bytes)?;
-    Ok((begin, bytes))
-}
-
-/// The first record that begins at byte `from` or behind it; the end of the file if there is none. That in front of byte 0 is the
-/// begin of the file.
-fn record(file: &mut File, from: u64, length: u64) -> io::Result<u64> {
-    if from == 0 {
-        return Ok(0);
-    }
-    // The byte before it says whether a line begins there.
-    let mut at = from - 1;
-    file.seek(SeekFrom::Start(at))?;
-    let mut chunk = vec![0; CHUNK];
-    let mut line_ended = false;
-    while at < length {
-        let read = file.read(&mut chunk)?;
-        if read == 0 {
-            break;
-        }
-        for &byte in &chunk[..read] {
-            if line_ended && byte == b'>' {
-                return Ok(at);
-            }
-            line_ended = byte == b'\n';
-            at += 1;
-        }
-    }
-    Ok(length)
-}
-
-/// How many lines end in the first `end` bytes.
-fn lines(file: &mut File, end: u64) -> io::Result<usize> {
-    file.seek(SeekFrom::Start(0))?;
-    let mut front = io::BufReader::with_capacity(CHUNK, file).take(end);
-    let mut chunk = vec![0; CHUNK];
-    let mut lines = 0;
-    loop {
-        match front.read(&mut chunk)? {
-            0 => return Ok(lines),
-            read => lines += chunk[..read].iter().filter(|&&byte| byte == b'\n').count(),
-        }
     }
 }
 

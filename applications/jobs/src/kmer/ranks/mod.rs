@@ -54,8 +54,7 @@ pub fn run(
     let Spread {
         sequences: received,
         kmers,
-        cut,
-        exchange,
+        times,
     } = spread;
     let read = u64::from(sequences.len);
     let mut sums = [read, sequences.records.into(), sequences.unknown, kmers];
@@ -76,8 +75,9 @@ pub fn run(
         distinct: counts.distinct(),
         bytes_sent: world.bytes_sent(),
         load,
-        cut,
-        exchange,
+        cut: times.work.sum(),
+        exchange: times.exchange.sum(),
+        hidden: times.hidden(),
         runs: Vec::new(),
     };
     let input = InputReport {

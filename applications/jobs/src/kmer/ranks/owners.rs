@@ -5,6 +5,7 @@
 //! k-mer and its reverse complement have the same, so that they come to one rank.
 
 use crate::kmer::sequences::{Builder, Sequences};
+use crate::ranks::owner::{self, mixed};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -44,16 +45,16 @@ impl Cutter {
                 continue;
             };
             kmers += 1;
-            let owner = owner(minimizer, self.ranks);
-            let piece = &mut out[owner];
-            if open == Some(owner) {
+            let rank = rank(minimizer, self.ranks);
+            let piece = &mut out[rank];
+            if open == Some(rank) {
                 piece.push(sequences.base(at));
             } else {
                 piece.begin();
                 for inside in at + 1 - self.k..=at {
                     piece.push(sequences.base(inside));
                 }
-                open = Some(owner);
+                open = Some(rank);
             }
         }
         (out, kmers)
@@ -61,17 +62,9 @@ impl Cutter {
 }
 
 /// The rank that a minimizer names.
-fn owner(minimizer: u64, ranks: usize) -> usize {
+fn rank(minimizer: u64, ranks: usize) -> usize {
     // Once more, because the least of several hashes is small.
-    let mixed = mixed(!minimizer);
-    ((u128::from(mixed) * ranks as u128) >> 64) as usize
-}
-
-/// A hash that no two words share.
-fn mixed(word: u64) -> u64 {
-    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ word >> 31
+    owner::of_hash(mixed(!minimizer), ranks)
 }
 
 /// The last bases that were read, and the least hash in them.

@@ -6,8 +6,8 @@ use crate::error::JobError;
 use crate::kmer::options::{MOST_BASES, Options};
 use crate::kmer::sequences::{Builder, Sequences};
 use crate::progress::Progress;
-use std::time::{Duration, Instant};
-use warpheap_dist::{Op, World};
+use crate::ranks::rounds::{self, Rounds, Times};
+use warpheap_dist::World;
 
 /// What a rank has to count, and what it took to bring it there.
 pub struct Spread {
@@ -15,10 +15,8 @@ pub struct Spread {
     pub sequences: Sequences,
     /// K-mers of the part that this rank read.
     pub kmers: u64,
-    /// Cutting sequences, and putting together what came.
-    pub cut: Duration,
-    /// Sending and receiving, and waiting for others.
-    pub exchange: Duration,
+    /// Cutting sequences and putting together what came, and the exchange.
+    pub times: Times,
 }
 
 /// Sends what this rank read to those that count it, `batch` places of the sequences at a time, and receives its own. A call of
@@ -32,44 +30,58 @@ pub fn spread(
     options: &Options,
     progress: &dyn Progress,
 ) -> Result<Spread, JobError> {
-    let cutter = Cutter::new(options.k, world.size());
     let places = sequences.places(options.k);
-    let mut rounds = [places.div_ceil(options.batch).into()];
-    world.reduce(Op::Max, &mut rounds)?;
-    let bar = progress.bar("exchanging k-mers".to_owned(), rounds[0]);
-    let mut received = Builder::default();
-    let mut outcome = Ok(());
-    let (mut kmers, mut cut, mut exchange) = (0, Duration::ZERO, Duration::ZERO);
-    let mut first = 0;
-    for _ in 0..rounds[0] {
-        let started = Instant::now();
-        let end = places.min(first + options.batch.min(places - first));
-        let (pieces, here) = cutter.pieces(sequences, first..end);
-        let pieces: Vec<Vec<u32>> = pieces.iter().map(packed::words).collect();
-        kmers += here;
-        first = end;
-        cut += started.elapsed();
-
-        let started = Instant::now();
-        let pieces = world.exchange(&pieces)?;
-        exchange += started.elapsed();
-
-        let started = Instant::now();
-        // Whoever has no room goes on: the others find out when all are through.
-        for (from, piece) in pieces.iter().enumerate() {
-            let appended = packed::append(&mut received, piece);
-            outcome = outcome.and(appended.map_err(|why| refused(from, &why)));
-        }
-        cut += started.elapsed();
-        bar.advance(1);
-    }
-    world.agree(outcome)?;
+    let rounds = u64::from(places.div_ceil(options.batch));
+    let mut pieces = Pieces {
+        cutter: Cutter::new(options.k, world.size()),
+        sequences,
+        batch: options.batch,
+        places,
+        kmers: 0,
+        received: Builder::default(),
+        outcome: Ok(()),
+    };
+    let bar = progress.bar("exchanging k-mers".to_owned(), rounds);
+    let times = rounds::all(world, rounds, &mut pieces, || bar.advance(1))?;
+    // Whoever has no room went on: the others find out here.
+    world.agree(pieces.outcome)?;
     Ok(Spread {
-        sequences: received.finish(),
-        kmers,
-        cut,
-        exchange,
+        sequences: pieces.received.finish(),
+        kmers: pieces.kmers,
+        times,
     })
+}
+
+/// What is cut, and what came.
+struct Pieces<'a> {
+    cutter: Cutter,
+    sequences: &'a Sequences,
+    /// Places of a round.
+    batch: u32,
+    /// Places of all.
+    places: u32,
+    /// K-mers that were cut.
+    kmers: u64,
+    received: Builder,
+    outcome: Result<(), JobError>,
+}
+
+impl Rounds<u32> for Pieces<'_> {
+    fn cut(&mut self, round: u64) -> Vec<Vec<u32>> {
+        let border = |round: u64| (round * u64::from(self.batch)).min(self.places.into()) as u32;
+        let places = border(round)..border(round + 1);
+        let (pieces, kmers) = self.cutter.pieces(self.sequences, places);
+        self.kmers += kmers;
+        pieces.iter().map(packed::words).collect()
+    }
+
+    fn take(&mut self, parts: Vec<Vec<u32>>) {
+        for (from, piece) in parts.iter().enumerate() {
+            let appended = packed::append(&mut self.received, piece);
+            let appended = appended.map_err(|why| refused(from, &why));
+            self.outcome = std::mem::replace(&mut self.outcome, Ok(())).and(appended);
+        }
+    }
 }
 
 fn refused(from: usize, why: &Refused) -> JobError {

@@ -1,0 +1,73 @@
+//! The part of a file that a rank reads: what begins in its share of the bytes.
+
+use super::border;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+
+/// Bytes that are looked through at a time.
+const CHUNK: usize = 64 << 10;
+
+/// The bytes of the records that begin in a part's range of a file of `length` bytes, and where the first begins. A record is a
+/// line that begins with a byte which `begins` knows, and the lines behind it that do not. Part 0 has all that is in front of the
+/// first.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn bytes(
+    file: &mut File,
+    length: u64,
+    part: usize,
+    parts: usize,
+    begins: impl Fn(u8) -> bool,
+) -> io::Result<(u64, Vec<u8>)> {
+    let mut of = |part| record(file, border(length, part, parts), length, &begins);
+    let (begin, end) = (of(part)?, of(part + 1)?);
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(begin))?;
+    file.take(end - begin).read_to_end(&mut bytes)?;
+    Ok((begin, bytes))
+}
+
+/// The first record that begins at byte `from` or behind it; the end of the file if there is none. That in front of byte 0 is the
+/// begin of the file.
+fn record(file: &mut File, from: u64, length: u64, begins: impl Fn(u8) -> bool) -> io::Result<u64> {
+    if from == 0 {
+        return Ok(0);
+    }
+    // The byte before it says whether a line begins there.
+    let mut at = from - 1;
+    file.seek(SeekFrom::Start(at))?;
+    let mut chunk = vec![0; CHUNK];
+    let mut line_ended = false;
+    while at < length {
+        let read = file.read(&mut chunk)?;
+        if read == 0 {
+            break;
+        }
+        for &byte in &chunk[..read] {
+            if line_ended && begins(byte) {
+                return Ok(at);
+            }
+            line_ended = byte == b'\n';
+            at += 1;
+        }
+    }
+    Ok(length)
+}
+
+/// How many lines end in the first `end` bytes.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn lines(file: &mut File, end: u64) -> io::Result<u64> {
+    file.seek(SeekFrom::Start(0))?;
+    let mut front = BufReader::with_capacity(CHUNK, file).take(end);
+    let mut chunk = vec![0; CHUNK];
+    let mut lines = 0;
+    loop {
+        match front.read(&mut chunk)? {
+            0 => return Ok(lines),
+            read => lines += chunk[..read].iter().filter(|&&byte| byte == b'\n').count() as u64,
+        }
+    }
+}
