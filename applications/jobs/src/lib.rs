@@ -40,4 +40,5 @@ pub mod pool;
 pub mod progress;
 mod ranks;
 mod seconds;
+mod threads;
 pub mod trace;

@@ -39,6 +39,9 @@ pub struct KmerArgs {
     /// Size of the heap of each device, such as 64M or 2GiB [default: what the k-mers need].
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub pool: Option<u64>,
+    /// Leave out the CPU's counts, which take longer than the device's: only totals are compared, and the runs with each other.
+    #[arg(long)]
+    pub no_check: bool,
     /// Places of the sequences that one launch looks at.
     #[arg(long, value_name = "BASES", default_value_t = Options::BATCH,
           value_parser = clap::value_parser!(u32).range(i64::from(*Options::BATCHES.start())..=i64::from(*Options::BATCHES.end())))]
@@ -75,6 +78,7 @@ impl KmerArgs {
             batch: self.batch,
             top: self.top,
             pool: self.pool,
+            checked: !self.no_check,
         }
     }
 }

@@ -10,8 +10,8 @@ use warpheap_jobs::kmer::report::{RankReport, Report, Run, Shared, Source, Top};
 pub fn text(report: &Report) -> String {
     let mut text = head(report);
     match &report.runs[..] {
-        [run] => text += &one_run(run),
-        runs => text += &runs_table(runs),
+        [run] => text += &one_run(run, report.checked),
+        runs => text += &runs_table(runs, report.checked),
     }
     for run in &report.runs {
         if let Some(shared) = &run.shared {
@@ -60,7 +60,7 @@ fn head(report: &Report) -> String {
     )
 }
 
-fn one_run(run: &Run) -> String {
+fn one_run(run: &Run, checked: bool) -> String {
     let phases = &run.phases;
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
@@ -93,7 +93,10 @@ fn one_run(run: &Run) -> String {
     }
     line(
         "check",
-        format!("{}, as the CPU counts", time(phases.check)),
+        match checked {
+            true => format!("{}, as the CPU counts", time(phases.check)),
+            false => "left out, but for the total".to_owned(),
+        },
     );
     text
 }
@@ -134,7 +137,7 @@ fn parts_table(run: &Run, shared: &Shared, devices: &[DeviceReport]) -> String {
     table(&rows)
 }
 
-fn runs_table(runs: &[Run]) -> String {
+fn runs_table(runs: &[Run], checked: bool) -> String {
     let head = [
         "allocator",
         "pool",
@@ -159,7 +162,7 @@ fn runs_table(runs: &[Run]) -> String {
             format!("{:.1}", run.mkmers_per_s),
             time(run.phases.read),
             time(run.phases.free),
-            "ok".to_owned(),
+            if checked { "ok" } else { "left out" }.to_owned(),
         ]);
     }
     format!("\n{}", table(&rows))
@@ -180,6 +183,7 @@ fn ranks_table(ranks: &[RankReport]) -> String {
         "cut",
         "exchange",
         "hidden",
+        "CPU",
         "count",
         "check",
     ];
@@ -196,6 +200,7 @@ fn ranks_table(ranks: &[RankReport]) -> String {
             time(rank.cut),
             time(rank.exchange),
             time(rank.hidden),
+            time(rank.reference),
             time(phases.count),
             time(phases.check),
         ]);
@@ -225,6 +230,7 @@ mod tests {
             mkmers_per_s: 12.5,
             phases: Phases::default(),
             shared: None,
+            found: None,
         };
         Report {
             schema: SCHEMA,
@@ -247,6 +253,7 @@ mod tests {
             }],
             spectrum: vec![Frequency { count: 2, kmers: 7 }],
             runs: vec![run; runs],
+            checked: true,
             left_out: Vec::new(),
             ranks: Vec::new(),
         }
@@ -258,7 +265,7 @@ mod tests {
         let keys = |value| keys(value).join(" ");
         assert_eq!(
             keys(&json),
-            "canonical device distinct input k left_out runs schema spectrum top total"
+            "canonical checked device distinct input k left_out runs schema spectrum top total"
         );
         assert_eq!(
             keys(&json["input"]),
@@ -339,13 +346,14 @@ mod tests {
             cut: Duration::ZERO,
             exchange: Duration::ZERO,
             hidden: Duration::ZERO,
+            reference: Duration::ZERO,
             runs: report.runs.clone(),
         };
         report.ranks = (0..3).map(rank).collect();
         let json = serde_json::to_value(&report).unwrap_or_default();
         assert_eq!(
             keys(&json["ranks"][2]).join(" "),
-            "bases bytes_sent cut_s distinct exchange_s hidden_s kmers load_s rank runs"
+            "bases bytes_sent cut_s distinct exchange_s hidden_s kmers load_s rank reference_s runs"
         );
         let text = text(&report);
         let rows = text.lines().filter(|line| line.contains("4.00 KiB"));

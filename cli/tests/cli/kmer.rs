@@ -298,3 +298,24 @@ fn all_devices_are_for_one_heap_each() {
         warpheap_with(&host(&[]), b"", &variables).failed(2, &[&want]);
     }
 }
+
+#[test]
+fn what_nobody_checks_is_reported_from_the_map() {
+    let args = host(&[
+        "--bases",
+        "5000",
+        "--canonical",
+        "--allocator",
+        "WarpHeap,Bump",
+        "--json",
+    ]);
+    let checked = warpheap(&args).json();
+    let unchecked = warpheap(&[&args[..], &["--no-check"]].concat()).json();
+    assert_eq!(
+        (&checked["checked"], &unchecked["checked"]),
+        (&true.into(), &false.into())
+    );
+    for field in ["total", "distinct", "top", "spectrum"] {
+        assert_eq!(checked[field], unchecked[field], "{field}");
+    }
+}

@@ -1,6 +1,9 @@
 //! Sequences that are made up: reads of a random genome, some letters of them wrong.
 
 use super::sequences::{Builder, Sequences};
+use crate::ranks::border;
+use crate::ranks::owner::mixed;
+use crate::threads::in_parts;
 
 /// How often each base of the genome is read, about.
 const COVERAGE: u32 = 16;
@@ -8,6 +11,10 @@ const COVERAGE: u32 = 16;
 const READ: u32 = 150;
 /// One of so many bases is read wrongly.
 const ERRORS: u64 = 500;
+/// Reads that are worth a thread.
+const LEAST_READS: u32 = 1 << 10;
+/// SplitMix64's step.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Reads of `bases` bases altogether, from either strand of a genome that is a sixteenth as long, but no shorter than a
 /// read. The same seed makes the same reads.
@@ -15,38 +22,64 @@ pub fn reads(bases: u32, seed: u64) -> Sequences {
     some_reads(bases, seed, 0, 1)
 }
 
-/// Part `part` of `parts` of these reads, in their order. It takes as long as all of them: each read has its numbers behind those of
-/// the one before.
+/// Part `part` of `parts` of these reads, in their order. Each read has numbers of its own, so a part takes its share of the time.
 pub fn some_reads(bases: u32, seed: u64, part: usize, parts: usize) -> Sequences {
-    let border = |part: usize| (u64::from(bases.div_ceil(READ)) * part as u64) / parts as u64;
-    let wanted = border(part)..border(part + 1);
-    let mut random = Random(seed);
-    let length = (bases / COVERAGE).max(READ);
-    let genome: Vec<u32> = (0..length).map(|_| random.below(4) as u32).collect();
-    let mut builder = Builder::default();
-    for number in 0..bases.div_ceil(READ) {
-        let length = READ.min(bases - number * READ);
-        let kept = wanted.contains(&number.into());
-        let begin = random.below(u64::from(genome.len() as u32 - length + 1)) as usize;
-        let read = &genome[begin..begin + length as usize];
-        let backwards = random.below(2) == 1;
-        if kept {
-            builder.begin();
+    let count = bases.div_ceil(READ);
+    let border = |part| border(count.into(), part, parts) as u32;
+    let (first, end) = (border(part), border(part + 1));
+    let genome = Genome {
+        key: mixed(seed.wrapping_add(GOLDEN)),
+        length: (bases / COVERAGE).max(READ),
+    };
+    let pieces = in_parts(end - first, LEAST_READS, |range| {
+        let mut builder = Builder::default();
+        for number in first + range.start..first + range.end {
+            let length = READ.min(bases - number * READ);
+            genome.read(
+                length,
+                Random(mixed(genome.key ^ u64::from(number))),
+                &mut builder,
+            );
         }
-        for i in 0..read.len() {
+        builder
+    });
+    let mut pieces = pieces.into_iter();
+    let mut all = pieces.next().unwrap_or_default();
+    for piece in pieces {
+        all.append_all(&piece);
+    }
+    all.finish()
+}
+
+/// A random genome, of which each base is known by its place.
+struct Genome {
+    key: u64,
+    length: u32,
+}
+
+impl Genome {
+    /// Base `at`.
+    fn base(&self, at: u32) -> u32 {
+        let word = u64::from(at / 32) | 1 << 32;
+        (mixed(self.key ^ word) >> (2 * (at % 32))) as u32 & 3
+    }
+
+    /// Appends a read of so many bases from anywhere.
+    fn read(&self, length: u32, mut random: Random, builder: &mut Builder) {
+        let begin = random.below(u64::from(self.length - length + 1)) as u32;
+        let backwards = random.below(2) == 1;
+        builder.begin();
+        for i in 0..length {
             let mut base = match backwards {
-                true => 3 - read[read.len() - 1 - i],
-                false => read[i],
+                true => 3 - self.base(begin + length - 1 - i),
+                false => self.base(begin + i),
             };
             if random.below(ERRORS) == 0 {
                 base = (base + 1 + random.below(3) as u32) % 4;
             }
-            if kept {
-                builder.push(base);
-            }
+            builder.push(base);
         }
     }
-    builder.finish()
 }
 
 /// SplitMix64: the same numbers on every machine.
@@ -54,11 +87,8 @@ struct Random(u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        self.0 = self.0.wrapping_add(GOLDEN);
+        mixed(self.0)
     }
 
     /// A number below `end`, by the upper half of a product.
@@ -69,6 +99,7 @@ impl Random {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reference;
     use super::*;
 
     #[test]
@@ -80,6 +111,21 @@ mod tests {
         }
         assert_eq!(reads(1000, 7).bases, reads(1000, 7).bases);
         assert_ne!(reads(1000, 7).bases, reads(1000, 8).bases);
+    }
+
+    #[test]
+    fn reads_cover_a_genome_with_few_errors() {
+        let bases = 400_000;
+        let counts = reference::count(&reads(bases, 3), 21, true);
+        let genome = u64::from(bases / COVERAGE);
+        let often = counts.of.values().filter(|count| **count >= 4).count() as u64;
+        assert!(
+            (genome * 95 / 100..genome).contains(&often),
+            "{often} of {genome}"
+        );
+        // Of 21 letters one is wrong in four hundredths of all.
+        let once = counts.found(0).spectrum[0].1 * 100 / counts.total;
+        assert!((2..=5).contains(&once), "{once} %");
     }
 
     #[test]

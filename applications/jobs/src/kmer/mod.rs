@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | `sequences`, [`read`], `generate` | sequences: what they are, FASTA files, generated ones |
-//! | `reference` | what the CPU counts |
+//! | `reference`, `survey` | what the CPU counts; how many k-mers there are, without counting each |
 //! | `parts` | sequences in parts, one for each device, and the sums of what was counted |
 //! | `pool` | the pool that is enough |
 //! | `allocators`, `run` | which allocators there are; one run on a device, and whether it is right |
@@ -12,17 +12,18 @@
 //! | [`ranks`] | the same by several processes |
 
 mod allocators;
-mod generate;
+pub(crate) mod generate;
 mod options;
 mod parts;
 mod pool;
 pub mod ranks;
 pub mod read;
 mod ready;
-mod reference;
+pub(crate) mod reference;
 pub mod report;
 mod run;
-mod sequences;
+pub(crate) mod sequences;
+mod survey;
 
 pub use allocators::{Job, all};
 pub use options::{Input, MOST_BASES, Options};
@@ -66,17 +67,19 @@ pub fn run_on(
 ) -> Result<Report, JobError> {
     let ready = Ready::on(devices, options)?;
     let context = ready.context(progress);
-    let counts = &ready.counts;
     let mut runs = Vec::new();
     let mut left_out = Vec::new();
     for allocator in allocators {
         let run = (allocator.job)(&context);
         match outcome(run, allocator, allocators.len())? {
-            Ok(run) => runs.push(run),
+            Ok(run) => {
+                check_same(&runs, &run, &devices[0])?;
+                runs.push(run);
+            }
             Err(error) => left_out.push(LeftOut::new(allocator.name, &error)),
         }
     }
-    let frequency = |(count, kmers)| Frequency { count, kmers };
+    let found = ready.found(&runs, options.top);
     Ok(Report {
         schema: SCHEMA,
         device: DeviceReport::from(&devices[0]),
@@ -87,11 +90,12 @@ pub fn run_on(
         input: ready.input.clone(),
         k: options.k,
         canonical: options.canonical,
-        total: counts.total,
-        distinct: counts.distinct(),
-        top: named_top(counts.top(options.top), options.k),
-        spectrum: counts.spectrum().into_iter().map(frequency).collect(),
+        total: ready.survey.total,
+        distinct: found.distinct,
+        top: named_top(found.top, options.k),
+        spectrum: frequencies(found.spectrum),
         runs,
+        checked: options.checked,
         left_out,
         ranks: Vec::new(),
     })
@@ -110,6 +114,24 @@ fn outcome(
         // A table of all is not worth less for one that is missing.
         Err(Failure::Cannot(error)) => Ok(Err(error)),
     }
+}
+
+/// Holds what a run found against what the first one did: all that can be said of k-mers that the CPU has not counted.
+fn check_same(runs: &[Run], run: &Run, device: &Device) -> Result<(), JobError> {
+    match runs.first().unwrap_or(run).found == run.found {
+        true => Ok(()),
+        false => Err(JobError::Wrong {
+            allocator: run.allocator,
+            backend: device.info().backend.to_string(),
+            what: "other k-mers were counted than in the first run".to_owned(),
+        }),
+    }
+}
+
+/// A spectrum as it is reported.
+fn frequencies(spectrum: impl IntoIterator<Item = (u32, u64)>) -> Vec<Frequency> {
+    let frequency = |(count, kmers)| Frequency { count, kmers };
+    spectrum.into_iter().map(frequency).collect()
 }
 
 /// Frequent k-mers in letters.

@@ -23,6 +23,8 @@ pub struct Options {
     pub top: usize,
     /// Bytes of the pool; what the k-mers need if none are given.
     pub pool: Option<u64>,
+    /// Whether the counts are held against the CPU's.
+    pub checked: bool,
 }
 
 /// Where sequences are from.
@@ -90,6 +92,7 @@ impl Default for Options {
             batch: Self::BATCH,
             top: Self::TOP,
             pool: None,
+            checked: true,
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::options::{Input, Options};
 use super::reference::{self, Counts};
-use super::report::{InputReport, Source};
+use super::report::{Found, InputReport, Run, Source};
 use super::run::Context;
 use super::sequences::Sequences;
+use super::survey::{Survey, survey};
 use super::{generate, read};
 use crate::error::JobError;
 use crate::progress::Progress;
@@ -16,8 +17,12 @@ use warpheap_applications::Kernels;
 pub struct Ready {
     devices: Vec<(Device, Kernels)>,
     sequences: Sequences,
-    /// What the CPU counts.
-    pub counts: Counts,
+    /// How many k-mers there are.
+    pub(super) survey: Survey,
+    /// What the CPU counts, if it does.
+    pub(super) counts: Option<Counts>,
+    k: u32,
+    top: usize,
     canonical: bool,
     pool: Option<u64>,
     batch: u32,
@@ -26,7 +31,7 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Reads or generates the sequences, and counts their k-mers on the CPU.
+    /// Reads or generates the sequences, and counts their k-mers on the CPU, unless nothing is checked.
     ///
     /// # Errors
     /// Settings out of bounds, a bad file, sequences without a k-mer, a device that fails.
@@ -47,29 +52,53 @@ impl Ready {
             return Err(JobError::Usage("there is no device to count on".into()));
         }
         let (input, sequences) = input(&options.input)?;
-        let counts = reference::count(&sequences, options.k, options.canonical);
-        if counts.total == 0 {
-            return Err(no_kmer(options.k));
+        let ready = Self::of(devices, sequences, options, input);
+        match ready.survey.total {
+            0 => Err(no_kmer(options.k)),
+            _ => Ok(ready),
         }
-        Ok(Self::of(devices, sequences, counts, options, input))
     }
 
-    /// Sequences whose k-mers the CPU has counted; there may be none.
+    /// The same of sequences that are there; there may be none.
     pub(super) fn of(
         devices: Vec<(Device, Kernels)>,
         sequences: Sequences,
-        counts: Counts,
         options: &Options,
         input: InputReport,
     ) -> Self {
+        let (k, canonical) = (options.k, options.canonical);
+        let counts = options
+            .checked
+            .then(|| reference::count(&sequences, k, canonical));
+        let survey = match &counts {
+            Some(counts) => Survey {
+                total: counts.total,
+                distinct: counts.distinct(),
+            },
+            None => survey(&sequences, k, canonical),
+        };
         Ready {
             devices,
             sequences,
+            survey,
             counts,
-            canonical: options.canonical,
+            k,
+            top: options.top,
+            canonical,
             pool: options.pool,
             batch: options.batch,
             input,
+        }
+    }
+
+    /// What is reported, with the `top` most frequent k-mers: as the CPU counted, or what the first run found.
+    pub(super) fn found(&self, runs: &[Run], top: usize) -> Found {
+        match &self.counts {
+            Some(counts) => counts.found(top),
+            None => {
+                let found = runs.first().and_then(|run| run.found.clone());
+                found.unwrap_or_default()
+            }
         }
     }
 
@@ -78,7 +107,10 @@ impl Ready {
         Context {
             devices: &self.devices,
             sequences: &self.sequences,
-            counts: &self.counts,
+            survey: self.survey,
+            counts: self.counts.as_ref(),
+            k: self.k,
+            top: self.top,
             canonical: self.canonical,
             pool: self.pool,
             batch: self.batch,

@@ -1,8 +1,12 @@
 //! The k-mers as the CPU counts them.
 
+use super::report::Found;
 use super::sequences::Sequences;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
+
+/// Counts below this are counted in a vector.
+const SMALL: usize = 1 << 12;
 
 /// How often each k-mer comes.
 #[derive(Debug)]
@@ -19,25 +23,10 @@ pub struct Counts {
 pub fn count(sequences: &Sequences, k: u32, canonical: bool) -> Counts {
     let mut of = HashMap::new();
     let mut total = 0;
-    let mask = (1u64 << (2 * k)) - 1;
-    let (mut forward, mut backward, mut run) = (0, 0, 0);
-    for at in 0..sequences.len {
-        let base = u64::from(sequences.base(at));
-        if sequences.follows_break(at) {
-            run = 0;
-        }
-        run += 1;
-        forward = (forward << 2 | base) & mask;
-        backward = backward >> 2 | (3 - base) << (2 * (k - 1));
-        if run >= k {
-            let kmer = match canonical {
-                true => forward.min(backward),
-                false => forward,
-            };
-            *of.entry(kmer).or_insert(0) += 1;
-            total += 1;
-        }
-    }
+    sequences.kmers(k, canonical, 0..sequences.places(k), |kmer| {
+        *of.entry(kmer).or_insert(0) += 1;
+        total += 1;
+    });
     Counts { k, of, total }
 }
 
@@ -52,24 +41,36 @@ impl Counts {
         self.of.len() as u64
     }
 
-    /// The `count` most frequent ones with how often they come, equal ones in the order of the alphabet.
-    pub fn top(&self, count: usize) -> Vec<(u64, u32)> {
-        let mut order: Vec<(u64, u32)> = self.of.iter().map(|(&k, &n)| (k, n)).collect();
-        if count < order.len() {
-            order.select_nth_unstable_by(count, by_frequency);
-            order.truncate(count);
-        }
-        order.sort_unstable_by(by_frequency);
-        order
+    /// What is reported of them, with the `top` most frequent ones.
+    pub fn found(&self, top: usize) -> Found {
+        found(self.of.iter().map(|(&k, &n)| (k, n)).collect(), top)
     }
+}
 
-    /// How many k-mers come once, twice, and so on; frequencies of no k-mer are left out.
-    pub fn spectrum(&self) -> Vec<(u32, u64)> {
-        let mut spectrum = BTreeMap::new();
-        for &count in self.of.values() {
-            *spectrum.entry(count).or_insert(0) += 1;
+/// What is reported of k-mers, each of which is there once, with how often it comes; with the `top` most frequent ones.
+pub fn found(mut counts: Vec<(u64, u32)>, top: usize) -> Found {
+    let (mut total, distinct) = (0, counts.len() as u64);
+    // Nearly all counts are small, and a place in a vector is soon found.
+    let (mut small, mut large) = (vec![0; SMALL], BTreeMap::new());
+    for &(_, count) in &counts {
+        total += u64::from(count);
+        match small.get_mut(count as usize) {
+            Some(kmers) => *kmers += 1,
+            None => *large.entry(count).or_insert(0) += 1,
         }
-        spectrum.into_iter().collect()
+    }
+    let spectrum = (0..).zip(small).filter(|&(_, kmers)| kmers > 0);
+    let spectrum = spectrum.chain(large).collect();
+    if top < counts.len() {
+        counts.select_nth_unstable_by(top, by_frequency);
+        counts.truncate(top);
+    }
+    counts.sort_unstable_by(by_frequency);
+    Found {
+        total,
+        distinct,
+        top: counts,
+        spectrum,
     }
 }
 
@@ -79,8 +80,10 @@ mod tests {
     use super::*;
 
     fn counted(text: &str, k: u32, canonical: bool) -> Vec<(String, u32)> {
-        let top = count(&of(text), k, canonical).top(usize::MAX);
-        top.into_iter()
+        let found = count(&of(text), k, canonical).found(usize::MAX);
+        found
+            .top
+            .into_iter()
             .map(|(kmer, n)| (letters(kmer, k), n))
             .collect()
     }
@@ -100,8 +103,12 @@ mod tests {
 
     #[test]
     fn the_spectrum_counts_counts() {
-        let counts = count(&of("AAAACC"), 1, false);
-        assert_eq!(counts.spectrum(), [(2, 1), (4, 1)]);
-        assert_eq!((counts.total, counts.distinct()), (6, 2));
+        let counts = count(&of("AAAACC"), 1, false).found(1);
+        assert_eq!(counts.spectrum, [(2, 1), (4, 1)]);
+        assert_eq!((counts.total, counts.distinct), (6, 2));
+        assert_eq!(counts.top, [(0, 4)]);
+        let often = found(vec![(1, 1 << 20), (2, 7), (3, 1 << 20)], 2);
+        assert_eq!(often.spectrum, [(7, 1), (1 << 20, 2)]);
+        assert_eq!(often.top, [(1, 1 << 20), (3, 1 << 20)]);
     }
 }

@@ -35,6 +35,8 @@ pub struct Report {
     pub spectrum: Vec<Frequency>,
     /// One per allocator, in the order asked for.
     pub runs: Vec<Run>,
+    /// Whether the counts were held against the CPU's. If not, what is reported is what the first allocator's map held.
+    pub checked: bool,
     /// Allocators of `all` that cannot hold the map.
     pub left_out: Vec<LeftOut>,
     /// What each rank did, if there were several: `runs` then has what all took together, and the longest of their times.
@@ -67,6 +69,9 @@ pub struct RankReport {
     /// Seconds of the exchange in which the rank cut and put together, too.
     #[serde(rename = "hidden_s", serialize_with = "seconds")]
     pub hidden: Duration,
+    /// Seconds of the CPU's counts, or to find out how many k-mers there are.
+    #[serde(rename = "reference_s", serialize_with = "seconds")]
+    pub reference: Duration,
     /// One per allocator, as in the report.
     pub runs: Vec<Run>,
 }
@@ -149,6 +154,22 @@ pub struct Run {
     /// What each device did, if there are several.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub shared: Option<Shared>,
+    /// What the map held, if the CPU has not counted.
+    #[serde(skip)]
+    pub found: Option<Found>,
+}
+
+/// What was counted, by the CPU or by a device. K-mers have the last base in the lowest bits.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// K-mers, all together.
+    pub total: u64,
+    /// Different ones.
+    pub distinct: u64,
+    /// The most frequent ones with how often they come, equal ones in the order of the alphabet.
+    pub top: Vec<(u64, u32)>,
+    /// How many k-mers come once, twice, and so on; frequencies of no k-mer are left out.
+    pub spectrum: Vec<(u32, u64)>,
 }
 
 /// A run that several devices share.

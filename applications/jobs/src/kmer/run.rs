@@ -2,9 +2,10 @@
 
 use super::parts::{Part, merged, sorted};
 use super::pool::{self, Demand, NODE_BYTES};
-use super::reference::Counts;
-use super::report::{PartRun, Phases, Run, Shared, rate};
+use super::reference::{Counts, found};
+use super::report::{Found, PartRun, Phases, Run, Shared, rate};
 use super::sequences::{Sequences, letters};
+use super::survey::Survey;
 use crate::error::JobError;
 use crate::pool::{Failed, Failure};
 use crate::progress::{Bar, Progress, Silent, kept};
@@ -23,8 +24,14 @@ pub struct Context<'a> {
     pub devices: &'a [(Device, Kernels)],
     /// What is counted.
     pub sequences: &'a Sequences,
-    /// What comes out.
-    pub counts: &'a Counts,
+    /// How many k-mers there are, and about how many different ones.
+    pub survey: Survey,
+    /// What comes out, if the CPU has counted.
+    pub counts: Option<&'a Counts>,
+    /// Bases of a k-mer.
+    pub k: u32,
+    /// How many of the most frequent ones are kept.
+    pub top: usize,
     /// Whether a k-mer and its reverse complement are one.
     pub canonical: bool,
     /// Bytes of the pool, if the user named them.
@@ -76,7 +83,7 @@ type Counted = (Vec<(Kmer, u32)>, PartRun);
 /// # Errors
 /// A pool is too small or cannot be had, a device fails, or the answer is wrong.
 pub fn run<A: MapAlloc + KmerCountEntry>(context: &Context<'_>) -> Result<Run, Failure> {
-    let k = context.counts.k;
+    let k = context.k;
     let counted = match context.devices {
         [(device, kernels)] => {
             let whole = 0..context.sequences.places(k);
@@ -102,7 +109,11 @@ pub fn run<A: MapAlloc + KmerCountEntry>(context: &Context<'_>) -> Result<Run, F
     let merge = started.elapsed();
 
     let started = Instant::now();
-    check(context.counts, &pairs).map_err(|what| Failure::Other(wrong::<A>(context, what)))?;
+    let found = match context.counts {
+        Some(counts) => check(counts, &pairs).map(|()| None),
+        None => counted_all(context, &pairs).map(Some),
+    };
+    let found = found.map_err(|what| Failure::Other(wrong::<A>(context, what)))?;
     let mut phases = Phases::default();
     for part in &parts {
         phases = phases.longest(part.phases);
@@ -120,18 +131,19 @@ pub fn run<A: MapAlloc + KmerCountEntry>(context: &Context<'_>) -> Result<Run, F
         bytes_blocks: sum(|part| part.bytes_blocks),
         bytes_used,
         utilisation: bytes_entries as f64 / bytes_used.max(1) as f64,
-        mkmers_per_s: rate(context.counts.total, phases.count_device),
+        mkmers_per_s: rate(context.survey.total, phases.count_device),
         phases,
         shared: is_shared.then_some(Shared { merge, parts }),
+        found,
     })
 }
 
 /// Lets each device count a part, all at the same time.
 fn at_once<A: MapAlloc + KmerCountEntry>(context: &Context<'_>) -> Result<Vec<Counted>, Failure> {
     let sequences = context.sequences;
-    let ranges = sequences.ranges(context.counts.k, context.devices.len());
+    let ranges = sequences.ranges(context.k, context.devices.len());
     let label = format!("{}: counting k-mers", A::NAME);
-    let places = sequences.places(context.counts.k);
+    let places = sequences.places(context.k);
     let bar = context.progress.bar(label, places.into());
     let shares = ranges.iter().zip(context.devices).enumerate();
     let shares = shares.map(|(number, (range, (device, kernels)))| Share {
@@ -162,7 +174,7 @@ fn count_part<A: MapAlloc + KmerCountEntry>(
     share: &Share<'_>,
 ) -> Result<Counted, Failure> {
     // How many different ones are in a part nobody knows: at most as many as there are at all.
-    let distinct = context.counts.distinct().min(share.part.places.into());
+    let distinct = context.survey.distinct.min(share.part.places.into());
     let demand = Demand::new::<A>(share.device, distinct);
     let need = pool::need::<A>(share.device, demand);
     need.tried(context.pool, |bytes| {
@@ -208,7 +220,7 @@ fn attempt<A: MapAlloc + KmerCountEntry>(
     let started = Instant::now();
     let wrong = |what| Failed::Other(wrong::<A>(context, format!("{}{what}", share.label)));
     if share.bar.is_some() {
-        sorted(&mut pairs, context.counts.k).map_err(wrong)?;
+        sorted(&mut pairs, context.k).map_err(wrong)?;
     }
     check_empty(&pool).map_err(wrong)?;
     share.progress.snapshots().always(&pool, "map dropped")?;
@@ -264,7 +276,7 @@ fn count<A: MapAlloc + KmerCountEntry>(
             &breaks,
             first,
             here,
-            context.counts.k,
+            context.k,
             context.canonical.into(),
         )?;
         phases.count += started.elapsed();
@@ -278,10 +290,25 @@ fn count<A: MapAlloc + KmerCountEntry>(
     Ok(batches)
 }
 
+/// What a map held, if it is as many k-mers as there are: all that is known of k-mers that the CPU has not counted.
+fn counted_all(context: &Context<'_>, pairs: &[(Kmer, u32)]) -> Result<Found, String> {
+    let pairs = pairs.iter().map(|&(kmer, count)| (number(kmer), count));
+    let found = found(pairs.collect(), context.top);
+    match (found.total, context.survey.total) {
+        (got, total) if got != total => Err(format!("{got} k-mers were counted, not {total}")),
+        _ => Ok(found),
+    }
+}
+
+/// A k-mer with the last base in the lowest bits.
+fn number(kmer: Kmer) -> u64 {
+    u64::from(kmer.high) << 32 | u64::from(kmer.low)
+}
+
 /// Holds what was read from a map against what the CPU counted.
 fn check(counts: &Counts, pairs: &[(Kmer, u32)]) -> Result<(), String> {
     for (kmer, got) in pairs {
-        let key = u64::from(kmer.high) << 32 | u64::from(kmer.low);
+        let key = number(*kmer);
         let count = counts.of.get(&key).copied().unwrap_or(0);
         if *got != count {
             let kmer = letters(key, counts.k);

@@ -1,5 +1,7 @@
 //! DNA sequences as the kernel reads them.
 
+use std::ops::Range;
+
 /// Letters of the bases 0 to 3.
 pub const LETTERS: [char; 4] = ['A', 'C', 'G', 'T'];
 
@@ -30,6 +32,29 @@ impl Sequences {
     /// Whether base `at` follows a break.
     pub fn follows_break(&self, at: u32) -> bool {
         self.breaks[at as usize / 32] >> (at % 32) & 1 != 0
+    }
+
+    /// Tells of the k-mers that begin at these places, in their order: the last base in the lowest bits. If they are `canonical`, a
+    /// k-mer stands for its reverse complement, too.
+    pub fn kmers(&self, k: u32, canonical: bool, places: Range<u32>, mut found: impl FnMut(u64)) {
+        let mask = (1u64 << (2 * k)) - 1;
+        let (mut forward, mut backward, mut run) = (0, 0, 0);
+        let end = places.end.saturating_add(k - 1).min(self.len);
+        for at in places.start..end {
+            let base = u64::from(self.base(at));
+            if self.follows_break(at) {
+                run = 0;
+            }
+            run += 1;
+            forward = (forward << 2 | base) & mask;
+            backward = backward >> 2 | (3 - base) << (2 * (k - 1));
+            if run >= k {
+                found(match canonical {
+                    true => forward.min(backward),
+                    false => forward,
+                });
+            }
+        }
     }
 
     /// Places at which a k-mer may begin.
@@ -80,6 +105,14 @@ impl Builder {
         self.made.len
     }
 
+    /// Number of k-mers so far.
+    pub fn kmers(&self, k: u32) -> u64 {
+        let mut kmers = 0;
+        self.made
+            .kmers(k, false, 0..self.made.places(k), |_| kmers += 1);
+        kmers
+    }
+
     /// The words of bases and of breaks so far.
     pub fn words(&self) -> (&[u32], &[u32]) {
         (&self.made.bases, &self.made.breaks)
@@ -92,6 +125,14 @@ impl Builder {
         append_bits(&mut self.made.breaks, at, breaks, len.into());
         self.made.len += len;
         self.broken = false;
+    }
+
+    /// Appends all that another has put together. There are no more bases than 32 bits count.
+    pub fn append_all(&mut self, other: &Builder) {
+        let made = &other.made;
+        self.append(made.len, &made.bases, &made.breaks);
+        self.made.records += made.records;
+        self.made.unknown += made.unknown;
     }
 
     /// The sequences.

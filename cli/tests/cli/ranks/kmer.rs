@@ -89,6 +89,10 @@ fn any_number_of_ranks_counts_the_same() {
             );
             assert!(sum(&json, "bytes_sent") > 0, "{json}");
         }
+        // What nobody checks is the same, too.
+        let args = [&args[..], &["--no-check"]].concat();
+        let unchecked = same_as_one(2, &args, &one);
+        assert!(unchecked.is_some_and(|json| json["checked"] == false));
     }
 }
 

@@ -12,7 +12,7 @@
 
 mod gathered;
 mod load;
-mod spread;
+pub(crate) mod spread;
 
 use super::options::Options;
 use super::ready::Ready;

@@ -1,17 +1,18 @@
 //! What all ranks found, on rank 0.
 
 use crate::error::JobError;
-use crate::kmer::reference::{Counts, by_frequency};
-use crate::kmer::report::{Frequency, Phases, RankReport, Run, rate};
+use crate::kmer::frequencies;
+use crate::kmer::reference::by_frequency;
+use crate::kmer::report::{Found, Frequency, Phases, RankReport, Run, rate};
 use crate::ranks::nanos;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use warpheap_dist::World;
 
-/// The most frequent k-mers of all ranks, with how often they come: as [`Counts::top`].
-pub fn top(world: &World, counts: &Counts, number: usize) -> Result<Vec<(u64, u32)>, JobError> {
+/// The most frequent k-mers of all ranks, with how often they come: as [`Found::top`].
+pub fn top(world: &World, mine: &Found, number: usize) -> Result<Vec<(u64, u32)>, JobError> {
     let pair = |(kmer, count): (u64, u32)| [kmer, count.into()];
-    let mine: Vec<u64> = counts.top(number).into_iter().flat_map(pair).collect();
+    let mine: Vec<u64> = mine.top.iter().copied().flat_map(pair).collect();
     let all = world.gather(&mine)?;
     // Each k-mer is on one rank.
     let mut all: Vec<(u64, u32)> = pairs(&all).map(|[kmer, n]| (kmer, n as u32)).collect();
@@ -20,16 +21,15 @@ pub fn top(world: &World, counts: &Counts, number: usize) -> Result<Vec<(u64, u3
     Ok(all)
 }
 
-/// How many k-mers of all ranks there are of each frequency: as [`Counts::spectrum`].
-pub fn spectrum(world: &World, counts: &Counts) -> Result<Vec<Frequency>, JobError> {
+/// How many k-mers of all ranks there are of each frequency: as [`Found::spectrum`].
+pub fn spectrum(world: &World, mine: &Found) -> Result<Vec<Frequency>, JobError> {
     let pair = |(count, kmers): (u32, u64)| [count.into(), kmers];
-    let mine: Vec<u64> = counts.spectrum().into_iter().flat_map(pair).collect();
+    let mine: Vec<u64> = mine.spectrum.iter().copied().flat_map(pair).collect();
     let mut all = BTreeMap::new();
     for [count, kmers] in pairs(&world.gather(&mine)?) {
         *all.entry(count as u32).or_insert(0) += kmers;
     }
-    let frequency = |(count, kmers)| Frequency { count, kmers };
-    Ok(all.into_iter().map(frequency).collect())
+    Ok(frequencies(all))
 }
 
 fn pairs(all: &[Vec<u64>]) -> impl Iterator<Item = [u64; 2]> {
@@ -48,21 +48,14 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
         nanos(mine.cut),
         nanos(mine.exchange),
         nanos(mine.hidden),
+        nanos(mine.reference),
     ];
     numbers.extend(mine.runs.iter().flat_map(run_numbers));
     let all = world.gather(&numbers)?;
     let report = |(rank, numbers): (usize, Vec<u64>)| {
-        let (head, runs) = numbers.split_first_chunk::<8>()?;
-        let [
-            bases,
-            kmers,
-            distinct,
-            bytes_sent,
-            load,
-            cut,
-            exchange,
-            hidden,
-        ] = *head;
+        let (head, runs) = numbers.split_first_chunk::<9>()?;
+        let [bases, kmers, distinct, bytes_sent, times @ ..] = *head;
+        let [load, cut, exchange, hidden, reference] = times.map(Duration::from_nanos);
         // All ranks run the same allocators.
         let runs = mine.runs.iter().zip(runs.as_chunks().0);
         Some(RankReport {
@@ -71,10 +64,11 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
             kmers,
             distinct,
             bytes_sent,
-            load: Duration::from_nanos(load),
-            cut: Duration::from_nanos(cut),
-            exchange: Duration::from_nanos(exchange),
-            hidden: Duration::from_nanos(hidden),
+            load,
+            cut,
+            exchange,
+            hidden,
+            reference,
             runs: runs
                 .map(|(run, numbers)| run_of(run.allocator, numbers))
                 .collect(),
@@ -126,6 +120,7 @@ fn run_of(allocator: &'static str, numbers: &[u64; 14]) -> Run {
             check: time(13),
         },
         shared: None,
+        found: None,
     }
 }
 
@@ -167,6 +162,7 @@ mod tests {
                 ..Phases::default()
             },
             shared: None,
+            found: None,
         }
     }
 

@@ -12,16 +12,15 @@
 
 mod gathered;
 mod load;
-mod owners;
+pub(crate) mod owners;
 mod packed;
 mod spread;
 
 use super::options::Options;
 use super::read::FastaError;
 use super::ready::{Ready, no_kmer};
-use super::reference;
 use super::report::{InputReport, RankReport, Report, SCHEMA, Source};
-use super::{Job, named_top, outcome};
+use super::{Job, check_same, named_top, outcome};
 use crate::allocators::{Allocator, LeftOut};
 use crate::device::DeviceReport;
 use crate::error::JobError;
@@ -63,23 +62,6 @@ pub fn run(
     let [bases, records, unknown, total] = sums;
     world.agree(some_kmer(&source, options.k, bases, total))?;
 
-    let counts = reference::count(&received, options.k, options.canonical);
-    let mut sums = [counts.total, counts.distinct()];
-    world.reduce(Op::Sum, &mut sums)?;
-    let [counted, distinct] = sums;
-    world.agree(all_arrived(total, counted))?;
-    let mut mine = RankReport {
-        rank: world.rank(),
-        bases: read,
-        kmers: counts.total,
-        distinct: counts.distinct(),
-        bytes_sent: world.bytes_sent(),
-        load,
-        cut: times.work.sum(),
-        exchange: times.exchange.sum(),
-        hidden: times.hidden(),
-        runs: Vec::new(),
-    };
     let input = InputReport {
         source,
         records,
@@ -87,15 +69,16 @@ pub fn run(
         unknown,
         load: Duration::ZERO,
     };
-    let ready = Ready::of(
-        vec![(device.clone(), kernels)],
-        received,
-        counts,
-        options,
-        input,
-    );
+    let devices = vec![(device.clone(), kernels)];
+    let started = Instant::now();
+    let ready = Ready::of(devices, received, options, input);
+    let reference = started.elapsed();
+    let mut counted = [ready.survey.total];
+    world.reduce(Op::Sum, &mut counted)?;
+    world.agree(all_arrived(total, counted[0]))?;
+    let bytes_sent = world.bytes_sent();
     let context = ready.context(progress);
-    let mut left_out = Vec::new();
+    let (mut runs, mut left_out) = (Vec::new(), Vec::new());
     for allocator in allocators {
         let run = (allocator.job)(&context);
         let run = world.agree(outcome(run, allocator, allocators.len()))?;
@@ -109,7 +92,10 @@ pub fn run(
         world.reduce(Op::Max, &mut cannot)?;
         let reasons = world.gather(why.as_bytes())?;
         match run {
-            Ok(run) if cannot == [0] => mine.runs.push(run),
+            Ok(run) if cannot == [0] => {
+                world.agree(check_same(&runs, &run, device))?;
+                runs.push(run);
+            }
             _ => left_out.extend(reasons.into_iter().find(|why| !why.is_empty()).map(|why| {
                 let why = String::from_utf8_lossy(&why).into_owned();
                 let allocator = allocator.name;
@@ -118,9 +104,24 @@ pub fn run(
         }
     }
 
-    let counts = &ready.counts;
-    let top = gathered::top(world, counts, options.top)?;
-    let spectrum = gathered::spectrum(world, counts)?;
+    let found = ready.found(&runs, options.top);
+    let mut distinct = [found.distinct];
+    world.reduce(Op::Sum, &mut distinct)?;
+    let mine = RankReport {
+        rank: world.rank(),
+        bases: read,
+        kmers: ready.survey.total,
+        distinct: found.distinct,
+        bytes_sent,
+        load,
+        cut: times.work.sum(),
+        exchange: times.exchange.sum(),
+        hidden: times.hidden(),
+        reference,
+        runs,
+    };
+    let top = gathered::top(world, &found, options.top)?;
+    let spectrum = gathered::spectrum(world, &found)?;
     let ranks = gathered::ranks(world, &mine)?;
     if world.rank() != 0 {
         return Ok(None);
@@ -136,10 +137,11 @@ pub fn run(
             ..ready.input.clone()
         },
         total,
-        distinct,
+        distinct: distinct[0],
         top: named_top(top, options.k),
         spectrum,
         runs: (0..mine.runs.len()).filter_map(together).collect(),
+        checked: options.checked,
         left_out,
         ranks,
         schema: SCHEMA,

@@ -7,7 +7,11 @@ use crate::kmer::options::{MOST_BASES, Options};
 use crate::kmer::sequences::{Builder, Sequences};
 use crate::progress::Progress;
 use crate::ranks::rounds::{self, Rounds, Times};
+use crate::threads::in_parts;
 use warpheap_dist::World;
+
+/// Places that are worth a thread.
+const LEAST: u32 = 1 << 14;
 
 /// What a rank has to count, and what it took to bring it there.
 pub struct Spread {
@@ -34,6 +38,7 @@ pub fn spread(
     let rounds = u64::from(places.div_ceil(options.batch));
     let mut pieces = Pieces {
         cutter: Cutter::new(options.k, world.size()),
+        ranks: world.size(),
         sequences,
         batch: options.batch,
         places,
@@ -55,6 +60,7 @@ pub fn spread(
 /// What is cut, and what came.
 struct Pieces<'a> {
     cutter: Cutter,
+    ranks: usize,
     sequences: &'a Sequences,
     /// Places of a round.
     batch: u32,
@@ -70,9 +76,19 @@ impl Rounds<u32> for Pieces<'_> {
     fn cut(&mut self, round: u64) -> Vec<Vec<u32>> {
         let border = |round: u64| (round * u64::from(self.batch)).min(self.places.into()) as u32;
         let places = border(round)..border(round + 1);
-        let (pieces, kmers) = self.cutter.pieces(self.sequences, places);
-        self.kmers += kmers;
-        pieces.iter().map(packed::words).collect()
+        let first = places.start;
+        let cut = in_parts(places.end - first, LEAST, |range| {
+            let places = first + range.start..first + range.end;
+            self.cutter.pieces(self.sequences, places)
+        });
+        let mut parts = vec![Vec::new(); self.ranks];
+        for (pieces, kmers) in cut {
+            self.kmers += kmers;
+            for (part, piece) in parts.iter_mut().zip(&pieces) {
+                packed::pack(piece, part);
+            }
+        }
+        parts
     }
 
     fn take(&mut self, parts: Vec<Vec<u32>>) {
