@@ -29,6 +29,7 @@
 //! | [`graph`] | a graph built inside kernels that allocate, and one that changes |
 //! | [`join`] | a hash join that writes its matches into pages of the heap |
 //! | [`kmer`] | the k-mers of DNA sequences, counted in a hash map |
+//! | [`scale`] | what hundreds of ranks would do: work shared out as the jobs do it, times by a model |
 
 pub mod allocators;
 pub mod device;
@@ -39,6 +40,7 @@ pub mod kmer;
 pub mod pool;
 pub mod progress;
 mod ranks;
+pub mod scale;
 mod seconds;
 mod threads;
 pub mod trace;
