@@ -140,9 +140,9 @@ impl Bootstrap {
             if file.ends_with("librustc_driver.so") {
                 driver = true;
                 sysroot.add_driver(&file)?;
-            } else {
-                for_backend.push(sysroot.add_lib(&file)?);
             }
+            // The driver, too: a compiler looks for crates where the standard library lies.
+            for_backend.push(sysroot.add_lib(&file)?);
         }
         if !driver {
             return message(

@@ -64,7 +64,7 @@ impl Sysroot {
         Ok(to)
     }
 
-    /// Adds the compiler's own shared library, to run and to link against.
+    /// Adds the compiler's own shared library, with which it runs.
     pub fn add_driver(&self, file: &Path) -> Result {
         sh::copy(file, &self.root.join("lib/librustc_driver.so"))
     }
