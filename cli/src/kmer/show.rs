@@ -183,6 +183,7 @@ fn ranks_table(ranks: &[RankReport]) -> String {
         "cut",
         "exchange",
         "hidden",
+        "spread",
         "CPU",
         "count",
         "check",
@@ -200,6 +201,7 @@ fn ranks_table(ranks: &[RankReport]) -> String {
             time(rank.cut),
             time(rank.exchange),
             time(rank.hidden),
+            time(rank.spread),
             time(rank.reference),
             time(phases.count),
             time(phases.check),
@@ -346,6 +348,7 @@ mod tests {
             cut: Duration::ZERO,
             exchange: Duration::ZERO,
             hidden: Duration::ZERO,
+            spread: Duration::ZERO,
             reference: Duration::ZERO,
             runs: report.runs.clone(),
         };
@@ -353,7 +356,7 @@ mod tests {
         let json = serde_json::to_value(&report).unwrap_or_default();
         assert_eq!(
             keys(&json["ranks"][2]).join(" "),
-            "bases bytes_sent cut_s distinct exchange_s hidden_s kmers load_s rank reference_s runs"
+            "bases bytes_sent cut_s distinct exchange_s hidden_s kmers load_s rank reference_s runs spread_s"
         );
         let text = text(&report);
         let rows = text.lines().filter(|line| line.contains("4.00 KiB"));

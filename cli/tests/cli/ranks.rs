@@ -52,12 +52,12 @@ fn sum(json: &Value, field: &str) -> u64 {
     ranks.iter().filter_map(|rank| rank[field].as_u64()).sum()
 }
 
-/// The one error of three ranks that fail: told by this rank, with the exit code of bad input and nothing on the standard output.
-fn told_once(args: &[&str], rank: usize, part: &str) -> Option<()> {
+/// The one error of three ranks that fail: told by this rank, with this exit code and nothing on the standard output.
+fn told_once(args: &[&str], code: i32, rank: usize, part: &str) -> Option<()> {
     let outcome = ranks(3, args)?;
     assert_eq!(
         (outcome.code, &outcome.out[..]),
-        (Some(2), ""),
+        (Some(code), ""),
         "{}",
         outcome.err
     );

@@ -5,6 +5,7 @@
 //! | `sequences`, [`read`], `generate` | sequences: what they are, FASTA files, generated ones |
 //! | `reference`, `survey` | what the CPU counts; how many k-mers there are, without counting each |
 //! | `parts` | sequences in parts, one for each device, and the sums of what was counted |
+//! | `arrivals` | sequences that are counted while others are on their way |
 //! | `pool` | the pool that is enough |
 //! | `allocators`, `run` | which allocators there are; one run on a device, and whether it is right |
 //! | `options`, `ready` | what is asked for; what is made of it before the first run |
@@ -12,6 +13,7 @@
 //! | [`ranks`] | the same by several processes |
 
 mod allocators;
+mod arrivals;
 pub(crate) mod generate;
 mod options;
 mod parts;

@@ -35,13 +35,13 @@ impl Sequences {
             .collect()
     }
 
-    /// What is read of k-mers that begin in a range, which is not empty and is one of [`ranges`](Self::ranges).
+    /// What is read of k-mers that begin in a range, which is one of [`ranges`](Self::ranges) or has all places.
     pub fn part(&self, range: &Range<u32>) -> Part<'_> {
         let words = |all: &'_ [u32], begin: u32, end: u32| {
             // The kernel looks at the word of the last place and at two more.
             begin as usize..(end as usize + 3).min(all.len())
         };
-        let last = range.end - 1;
+        let last = range.end.saturating_sub(1);
         Part {
             bases: &self.bases[words(&self.bases, range.start / 16, last / 16)],
             breaks: &self.breaks[words(&self.breaks, range.start / 32, last / 32)],

@@ -114,6 +114,7 @@ impl Ready {
             canonical: self.canonical,
             pool: self.pool,
             batch: self.batch,
+            arrivals: None,
             progress,
         }
     }

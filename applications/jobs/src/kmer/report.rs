@@ -66,9 +66,12 @@ pub struct RankReport {
     /// Seconds to send and receive, and to wait for the others.
     #[serde(rename = "exchange_s", serialize_with = "seconds")]
     pub exchange: Duration,
-    /// Seconds of the exchange in which the rank cut and put together, too.
+    /// Seconds of the exchange in which the rank cut, put together or counted, too.
     #[serde(rename = "hidden_s", serialize_with = "seconds")]
     pub hidden: Duration,
+    /// Seconds from the first cut until all was exchanged and, by the first allocator, counted.
+    #[serde(rename = "spread_s", serialize_with = "seconds")]
+    pub spread: Duration,
     /// Seconds of the CPU's counts, or to find out how many k-mers there are.
     #[serde(rename = "reference_s", serialize_with = "seconds")]
     pub reference: Duration,

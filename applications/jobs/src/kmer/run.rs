@@ -1,5 +1,6 @@
 //! One run: one allocator on one device, or on several, each with a part.
 
+use super::arrivals::Arrivals;
 use super::parts::{Part, merged, sorted};
 use super::pool::{self, Demand, NODE_BYTES};
 use super::reference::{Counts, found};
@@ -38,6 +39,9 @@ pub struct Context<'a> {
     pub pool: Option<u64>,
     /// Places of a launch.
     pub batch: u32,
+    /// Where sequences come from beside those that are there, if some are still on their way. Then nobody knows yet what comes out, and
+    /// what the map held is kept there.
+    pub arrivals: Option<&'a Arrivals>,
     /// Where progress is shown, and where snapshots of the heap go.
     pub progress: &'a dyn Progress,
 }
@@ -108,21 +112,13 @@ pub fn run<A: MapAlloc + KmerCountEntry>(context: &Context<'_>) -> Result<Run, F
     let pairs = merged(lists);
     let merge = started.elapsed();
 
-    let started = Instant::now();
-    let found = match context.counts {
-        Some(counts) => check(counts, &pairs).map(|()| None),
-        None => counted_all(context, &pairs).map(Some),
-    };
-    let found = found.map_err(|what| Failure::Other(wrong::<A>(context, what)))?;
     let mut phases = Phases::default();
     for part in &parts {
         phases = phases.longest(part.phases);
     }
-    phases.check += started.elapsed();
-
     let sum = |of: fn(&PartRun) -> u64| parts.iter().map(of).sum::<u64>();
     let bytes_used = sum(|part| part.bytes_used);
-    Ok(Run {
+    let mut run = Run {
         allocator: A::NAME,
         pool_bytes: sum(|part| part.pool_bytes),
         root_bits: parts.iter().map(|part| part.root_bits).max().unwrap_or(0),
@@ -131,11 +127,35 @@ pub fn run<A: MapAlloc + KmerCountEntry>(context: &Context<'_>) -> Result<Run, F
         bytes_blocks: sum(|part| part.bytes_blocks),
         bytes_used,
         utilisation: bytes_entries as f64 / bytes_used.max(1) as f64,
-        mkmers_per_s: rate(context.survey.total, phases.count_device),
+        mkmers_per_s: rate(sum(|part| part.kmers), phases.count_device),
         phases,
         shared: is_shared.then_some(Shared { merge, parts }),
-        found,
-    })
+        found: None,
+    };
+    match context.arrivals {
+        Some(arrivals) => arrivals.keep(pairs),
+        None => conclude(context, &mut run, &pairs).map_err(Failure::Other)?,
+    }
+    Ok(run)
+}
+
+/// Holds what a map held against what the CPU counted, or what is known without; the time that it takes is the run's.
+///
+/// # Errors
+/// [`JobError::Wrong`].
+pub(super) fn conclude(
+    context: &Context<'_>,
+    run: &mut Run,
+    pairs: &[(Kmer, u32)],
+) -> Result<(), JobError> {
+    let started = Instant::now();
+    let found = match context.counts {
+        Some(counts) => check(counts, pairs).map(|()| None),
+        None => counted_all(context, pairs).map(Some),
+    };
+    run.found = found.map_err(|what| wrong(context, run.allocator, what))?;
+    run.phases.check += started.elapsed();
+    Ok(())
 }
 
 /// Lets each device count a part, all at the same time.
@@ -174,18 +194,27 @@ fn count_part<A: MapAlloc + KmerCountEntry>(
     share: &Share<'_>,
 ) -> Result<Counted, Failure> {
     // How many different ones are in a part nobody knows: at most as many as there are at all.
-    let distinct = context.survey.distinct.min(share.part.places.into());
+    let mut distinct = context.survey.distinct;
+    if context.arrivals.is_none() {
+        distinct = distinct.min(share.part.places.into());
+    }
     let demand = Demand::new::<A>(share.device, distinct);
     let need = pool::need::<A>(share.device, demand);
+    if context.arrivals.is_some() {
+        // What has come comes once: there is no second try.
+        let bytes = context.pool.unwrap_or(need.enough.min(need.limit));
+        let counted = attempt::<A>(context, share, demand, bytes);
+        return counted.map_err(|failed| Failure::Cannot(failed.into()));
+    }
     need.tried(context.pool, |bytes| {
         attempt::<A>(context, share, demand, bytes)
     })
 }
 
 /// The error for a wrong answer.
-fn wrong<A: HostAlloc>(context: &Context<'_>, what: String) -> JobError {
+fn wrong(context: &Context<'_>, allocator: &'static str, what: String) -> JobError {
     JobError::Wrong {
-        allocator: A::NAME,
+        allocator,
         backend: context.devices[0].0.info().backend.to_string(),
         what,
     }
@@ -218,7 +247,7 @@ fn attempt<A: MapAlloc + KmerCountEntry>(
     phases.free = started.elapsed();
 
     let started = Instant::now();
-    let wrong = |what| Failed::Other(wrong::<A>(context, format!("{}{what}", share.label)));
+    let wrong = |what| Failed::Other(wrong(context, A::NAME, format!("{}{what}", share.label)));
     if share.bar.is_some() {
         sorted(&mut pairs, context.k).map_err(wrong)?;
     }
@@ -240,7 +269,7 @@ fn attempt<A: MapAlloc + KmerCountEntry>(
     Ok((pairs, part))
 }
 
-/// Counts all k-mers of a part in the map, batch by batch; the number of batches.
+/// Counts all k-mers of a part in the map, and of what arrives; the number of batches.
 fn count<A: MapAlloc + KmerCountEntry>(
     context: &Context<'_>,
     share: &Share<'_>,
@@ -248,44 +277,52 @@ fn count<A: MapAlloc + KmerCountEntry>(
     map: &DeviceHashMap<Kmer, u32, A>,
     phases: &mut Phases,
 ) -> Result<u32, DeviceError> {
-    let started = Instant::now();
-    let bases = DeviceVec::from_slice(share.device, share.part.bases)?;
-    let breaks = DeviceVec::from_slice(share.device, share.part.breaks)?;
-    phases.upload = started.elapsed();
-
-    let places = share.part.places;
     let own;
     let bar = match share.bar {
         Some(bar) => bar,
         None => {
             let label = format!("{}: counting k-mers", A::NAME);
-            own = share.progress.bar(label, places.into());
+            own = share.progress.bar(label, share.part.places.into());
             &*own
         }
     };
-    let (mut first, mut batches) = (0, 0);
-    while first < places {
-        let here = context.batch.min(places - first);
+    let mut batches = 0;
+    let mut one = |part: Part<'_>| -> Result<(), DeviceError> {
         let started = Instant::now();
-        let shape = LaunchConfig::for_num_elems(here);
-        let report = share.kernels.kmer_count(
-            pool,
-            shape,
-            map.map(),
-            &bases,
-            &breaks,
-            first,
-            here,
-            context.k,
-            context.canonical.into(),
-        )?;
-        phases.count += started.elapsed();
-        phases.count_device += report.device_time;
-        first += here;
-        batches += 1;
-        let done = format_args!("batch {batches} counted");
-        share.progress.snapshots().take(pool, done)?;
-        bar.advance(here.into());
+        let bases = DeviceVec::from_slice(share.device, part.bases)?;
+        let breaks = DeviceVec::from_slice(share.device, part.breaks)?;
+        phases.upload += started.elapsed();
+        let mut first = 0;
+        while first < part.places {
+            let here = context.batch.min(part.places - first);
+            let started = Instant::now();
+            let shape = LaunchConfig::for_num_elems(here);
+            let report = share.kernels.kmer_count(
+                pool,
+                shape,
+                map.map(),
+                &bases,
+                &breaks,
+                first,
+                here,
+                context.k,
+                context.canonical.into(),
+            )?;
+            phases.count += started.elapsed();
+            phases.count_device += report.device_time;
+            first += here;
+            batches += 1;
+            let done = format_args!("batch {batches} counted");
+            share.progress.snapshots().take(pool, done)?;
+            bar.advance(here.into());
+        }
+        Ok(())
+    };
+    match context.arrivals {
+        None => one(share.part)?,
+        Some(arrivals) => {
+            arrivals.each(|sequences| one(sequences.part(&(0..sequences.places(context.k)))))?;
+        }
     }
     Ok(batches)
 }

@@ -10,7 +10,7 @@ const LEAST: u32 = 1 << 16;
 /// One k-mer of so many is looked at, as a power of two, where there are more than [`FEW`] places.
 const SAMPLE_BITS: u32 = 6;
 /// So many k-mers are looked at all.
-const FEW: u32 = 1 << 18;
+const FEW: u64 = 1 << 18;
 
 /// What is known before any k-mer is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,9 +23,19 @@ pub struct Survey {
 
 /// Looks through the sequences; `canonical` if a k-mer stands for its reverse complement, too.
 pub fn survey(sequences: &Sequences, k: u32, canonical: bool) -> Survey {
-    let places = sequences.places(k);
-    let bits = if places > FEW { SAMPLE_BITS } else { 0 };
-    let parts = in_parts(places, LEAST, |places| {
+    let bits = bits(sequences.places(k).into());
+    let (total, sample) = sample(sequences, k, canonical, bits);
+    Survey::of_sample(total, sample.len() as u64, bits)
+}
+
+/// One of how many k-mers is looked at where there are so many places, as a power of two.
+pub fn bits(places: u64) -> u32 {
+    if places > FEW { SAMPLE_BITS } else { 0 }
+}
+
+/// The number of k-mers, and those whose hashes end with so many zeros, each once.
+pub fn sample(sequences: &Sequences, k: u32, canonical: bool, bits: u32) -> (u64, HashSet<u64>) {
+    let parts = in_parts(sequences.places(k), LEAST, |places| {
         let (mut total, mut sample) = (0u64, HashSet::new());
         sequences.kmers(k, canonical, places, |kmer| {
             total += 1;
@@ -35,19 +45,22 @@ pub fn survey(sequences: &Sequences, k: u32, canonical: bool) -> Survey {
         });
         (total, sample)
     });
-    let mut all = Survey {
-        total: 0,
-        distinct: 0,
-    };
-    let mut sample = HashSet::new();
+    let mut parts = parts.into_iter();
+    let mut all = parts.next().unwrap_or_default();
     for (total, some) in parts {
-        all.total += total;
-        sample.extend(some);
+        all.0 += total;
+        all.1.extend(some);
     }
-    let looked_at = sample.len() as u64;
-    let few_more = if bits == 0 { 0 } else { looked_at / 32 + 32 };
-    all.distinct = ((looked_at + few_more) << bits).min(all.total);
     all
+}
+
+impl Survey {
+    /// Of so many k-mers, with so many different ones in the sample.
+    pub fn of_sample(total: u64, different: u64, bits: u32) -> Self {
+        let few_more = if bits == 0 { 0 } else { different / 32 + 32 };
+        let distinct = ((different + few_more) << bits).min(total);
+        Survey { total, distinct }
+    }
 }
 
 #[cfg(test)]
@@ -63,7 +76,7 @@ mod tests {
             let survey = survey(&reads, k, canonical);
             assert_eq!(survey.total, counts.total);
             let distinct = counts.distinct();
-            let most = if reads.places(k) > FEW {
+            let most = if bits(reads.places(k).into()) > 0 {
                 distinct * 12 / 10
             } else {
                 distinct

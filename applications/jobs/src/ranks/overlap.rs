@@ -20,6 +20,20 @@ impl Stretches {
         self.0.append(&mut later.0);
     }
 
+    /// All that is in these or in others.
+    pub fn or(&self, others: &Stretches) -> Stretches {
+        let mut all = [&self.0[..], &others.0].concat();
+        all.sort_unstable();
+        let mut joined: Vec<(Instant, Instant)> = Vec::new();
+        for (begin, end) in all {
+            match joined.last_mut().filter(|last| begin <= last.1) {
+                Some(last) => last.1 = last.1.max(end),
+                None => joined.push((begin, end)),
+            }
+        }
+        Stretches(joined)
+    }
+
     /// How long they are together.
     pub fn sum(&self) -> Duration {
         self.0.iter().map(|(begin, end)| *end - *begin).sum()
@@ -59,5 +73,11 @@ mod tests {
         }
         assert_eq!(work.sum(), Duration::from_secs(2 + 17 + 12 + 10));
         assert_eq!(work.overlap(&of(&[])), Duration::ZERO);
+        let both = exchange.or(&work);
+        let expected = of(&[(0, 30), (40, 50), (60, 70)]).0;
+        assert_eq!(exchange.or(&of(&[])).0, exchange.0);
+        assert_eq!(both.0.len(), 2);
+        assert_eq!((both.0[0].0, both.0[1]), (expected[0].0, expected[2]));
+        assert_eq!(both.sum(), Duration::from_secs(60));
     }
 }

@@ -18,6 +18,11 @@ pub struct Times {
 }
 
 impl Times {
+    /// Time of the exchange in which the rank cut, took in, or did this other work.
+    pub fn with(&self, work: &Stretches) -> Duration {
+        self.exchange.overlap(&self.work.or(work))
+    }
+
     /// Puts those of a later exchange behind these.
     pub fn append(&mut self, later: Times) {
         self.exchange.append(later.exchange);

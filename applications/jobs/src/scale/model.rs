@@ -39,8 +39,8 @@ pub const JOIN: Job = Job {
     rate: 2.0 * 10_485_760.0 / (1.59e-3 + 0.30e-3 + 0.969e-3),
     weak: 400e6,
     strong: 12.8e9,
-    // About 10 ns on a core, and one of them.
-    cut: 10e-9,
+    // About 10 ns on a core, with 16 of them.
+    cut: 10e-9 / 16.0,
     rounds: true,
 };
 

@@ -136,7 +136,7 @@ fn what_is_wrong_is_told_once() {
         ("/nonexistent/a.csv", 0, "cannot read /nonexistent/a.csv"),
     ] {
         let args = ["join", good.path(), file, "--backend", "host"];
-        if told_once(&args, rank, part).is_none() {
+        if told_once(&args, 2, rank, part).is_none() {
             return;
         }
     }

@@ -134,10 +134,17 @@ fn what_is_wrong_is_told_once() {
         ("/nonexistent/a.fa", 0, "cannot read /nonexistent/a.fa"),
     ] {
         let args = ["kmer", file, "--backend", "host"];
-        if told_once(&args, rank, part).is_none() {
+        if told_once(&args, 2, rank, part).is_none() {
             return;
         }
     }
+}
+
+#[test]
+fn a_heap_too_small_is_told_once() {
+    let sizes = ["--bases", "60000", "--pool", "128K"];
+    let args = [&["kmer", "--backend", "host"], &sizes[..]].concat();
+    let _ = told_once(&args, 1, 0, "is too small for");
 }
 
 /// On whatever Vulkan device there is, which the ranks share.

@@ -48,14 +48,15 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
         nanos(mine.cut),
         nanos(mine.exchange),
         nanos(mine.hidden),
+        nanos(mine.spread),
         nanos(mine.reference),
     ];
     numbers.extend(mine.runs.iter().flat_map(run_numbers));
     let all = world.gather(&numbers)?;
     let report = |(rank, numbers): (usize, Vec<u64>)| {
-        let (head, runs) = numbers.split_first_chunk::<9>()?;
+        let (head, runs) = numbers.split_first_chunk::<10>()?;
         let [bases, kmers, distinct, bytes_sent, times @ ..] = *head;
-        let [load, cut, exchange, hidden, reference] = times.map(Duration::from_nanos);
+        let [load, cut, exchange, hidden, spread, reference] = times.map(Duration::from_nanos);
         // All ranks run the same allocators.
         let runs = mine.runs.iter().zip(runs.as_chunks().0);
         Some(RankReport {
@@ -68,6 +69,7 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
             cut,
             exchange,
             hidden,
+            spread,
             reference,
             runs: runs
                 .map(|(run, numbers)| run_of(run.allocator, numbers))

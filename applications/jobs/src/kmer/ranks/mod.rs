@@ -8,8 +8,11 @@
 //! | `load` | the part of the input that a rank reads |
 //! | `owners`, `packed` | sequences cut by which rank counts their k-mers; pieces as they travel |
 //! | `spread` | the exchange, in rounds |
+//! | `estimate`, `beside` | about how many different k-mers a rank will get; counting beside the exchange |
 //! | `gathered` | what all ranks found, on rank 0 |
 
+mod beside;
+mod estimate;
 mod gathered;
 mod load;
 pub(crate) mod owners;
@@ -20,11 +23,14 @@ use super::options::Options;
 use super::read::FastaError;
 use super::ready::{Ready, no_kmer};
 use super::report::{InputReport, RankReport, Report, SCHEMA, Source};
+use super::run::conclude;
 use super::{Job, check_same, named_top, outcome};
 use crate::allocators::{Allocator, LeftOut};
 use crate::device::DeviceReport;
 use crate::error::JobError;
+use crate::pool::Failure;
 use crate::progress::Progress;
+use beside::Beside;
 use spread::Spread;
 use std::time::{Duration, Instant};
 use warpheap::Device;
@@ -43,13 +49,32 @@ pub fn run(
     progress: &dyn Progress,
 ) -> Result<Option<Report>, JobError> {
     let loaded = world.agree(load(world, device, options))?;
-    let spread = spread::spread(world, &loaded.sequences, options, progress)?;
     let Loaded {
         kernels,
         source,
         sequences,
         time: load,
     } = loaded;
+    let devices = vec![(device.clone(), kernels)];
+    let beside = beside::spread(
+        world,
+        &devices,
+        allocators.first(),
+        &sequences,
+        options,
+        progress,
+    )?;
+    let Beside {
+        spread,
+        run: mut counted_beside,
+        counted,
+        time: spread_time,
+        sent: bytes_sent,
+    } = beside;
+    let hidden = match counted_beside {
+        Some(_) => spread.times.with(&counted.work),
+        None => spread.times.hidden(),
+    };
     let Spread {
         sequences: received,
         kmers,
@@ -69,18 +94,21 @@ pub fn run(
         unknown,
         load: Duration::ZERO,
     };
-    let devices = vec![(device.clone(), kernels)];
     let started = Instant::now();
     let ready = Ready::of(devices, received, options, input);
     let reference = started.elapsed();
-    let mut counted = [ready.survey.total];
-    world.reduce(Op::Sum, &mut counted)?;
-    world.agree(all_arrived(total, counted[0]))?;
-    let bytes_sent = world.bytes_sent();
+    let mut arrived = [ready.survey.total];
+    world.reduce(Op::Sum, &mut arrived)?;
+    world.agree(all_arrived(total, arrived[0]))?;
     let context = ready.context(progress);
     let (mut runs, mut left_out) = (Vec::new(), Vec::new());
     for allocator in allocators {
-        let run = (allocator.job)(&context);
+        let run = match counted_beside.take() {
+            Some(mut run) => conclude(&context, &mut run, &counted.pairs)
+                .map(|()| run)
+                .map_err(Failure::Other),
+            None => (allocator.job)(&context),
+        };
         let run = world.agree(outcome(run, allocator, allocators.len()))?;
         // Where one rank cannot, all do without.
         let why = run
@@ -116,7 +144,8 @@ pub fn run(
         load,
         cut: times.work.sum(),
         exchange: times.exchange.sum(),
-        hidden: times.hidden(),
+        hidden,
+        spread: spread_time,
         reference,
         runs,
     };

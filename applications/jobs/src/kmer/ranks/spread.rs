@@ -8,6 +8,7 @@ use crate::kmer::sequences::{Builder, Sequences};
 use crate::progress::Progress;
 use crate::ranks::rounds::{self, Rounds, Times};
 use crate::threads::in_parts;
+use std::sync::mpsc::Sender;
 use warpheap_dist::World;
 
 /// Places that are worth a thread.
@@ -23,8 +24,8 @@ pub struct Spread {
     pub times: Times,
 }
 
-/// Sends what this rank read to those that count it, `batch` places of the sequences at a time, and receives its own. A call of
-/// all ranks.
+/// Sends what this rank read to those that count it, `batch` places of the sequences at a time, and receives its own, which also goes
+/// to whoever is `counting`, round by round. A call of all ranks.
 ///
 /// # Errors
 /// A rank would get more bases than a device counts; an exchange fails.
@@ -32,6 +33,7 @@ pub fn spread(
     world: &World,
     sequences: &Sequences,
     options: &Options,
+    counting: Sender<Sequences>,
     progress: &dyn Progress,
 ) -> Result<Spread, JobError> {
     let places = sequences.places(options.k);
@@ -44,6 +46,7 @@ pub fn spread(
         places,
         kmers: 0,
         received: Builder::default(),
+        counting,
         outcome: Ok(()),
     };
     let bar = progress.bar("exchanging k-mers".to_owned(), rounds);
@@ -69,6 +72,8 @@ struct Pieces<'a> {
     /// K-mers that were cut.
     kmers: u64,
     received: Builder,
+    /// Where each round goes to be counted.
+    counting: Sender<Sequences>,
     outcome: Result<(), JobError>,
 }
 
@@ -92,11 +97,15 @@ impl Rounds<u32> for Pieces<'_> {
     }
 
     fn take(&mut self, parts: Vec<Vec<u32>>) {
+        let mut round = Builder::default();
         for (from, piece) in parts.iter().enumerate() {
-            let appended = packed::append(&mut self.received, piece);
+            let appended = packed::append(&mut round, piece);
+            let appended = appended.and_then(|()| packed::append(&mut self.received, piece));
             let appended = appended.map_err(|why| refused(from, &why));
             self.outcome = std::mem::replace(&mut self.outcome, Ok(())).and(appended);
         }
+        // Whoever counts may have failed: then all is counted once more.
+        let _ = self.counting.send(round.finish());
     }
 }
 

@@ -1,0 +1,88 @@
+//! Counting beside the exchange: what a round brought is counted while others are on their way.
+
+use super::estimate;
+use super::spread::{self, Spread};
+use crate::allocators::Allocator;
+use crate::error::JobError;
+use crate::kmer::arrivals::{Arrivals, Counted};
+use crate::kmer::options::Options;
+use crate::kmer::report::Run;
+use crate::kmer::run::Context;
+use crate::kmer::{Job, Sequences};
+use crate::progress::Progress;
+use std::time::{Duration, Instant};
+use warpheap::Device;
+use warpheap_applications::Kernels;
+use warpheap_dist::World;
+
+/// What came, and what was counted of it.
+pub struct Beside {
+    /// What came.
+    pub spread: Spread,
+    /// The run of the allocator that counted all, if it could: its heap was made for as many k-mers as were to be expected.
+    pub run: Option<Run>,
+    /// What it counted.
+    pub counted: Counted,
+    /// From the first cut to the last count.
+    pub time: Duration,
+    /// Bytes of sequence that went to other ranks.
+    pub sent: u64,
+}
+
+/// Brings k-mers to the ranks that count them, where this allocator counts what has come. A call of all ranks.
+///
+/// # Errors
+/// As [`spread::spread`]; a heap that was not left empty.
+pub fn spread(
+    world: &World,
+    devices: &[(Device, Kernels)],
+    allocator: Option<&Allocator<Job>>,
+    sequences: &Sequences,
+    options: &Options,
+    progress: &dyn Progress,
+) -> Result<Beside, JobError> {
+    let survey = estimate::of_a_rank(world, sequences, options)?;
+    let before = world.bytes_sent();
+    let (sender, arrivals) = Arrivals::new();
+    let none = Sequences::default();
+    let context = Context {
+        devices,
+        sequences: &none,
+        survey,
+        counts: None,
+        k: options.k,
+        top: options.top,
+        canonical: options.canonical,
+        pool: options.pool,
+        batch: options.batch,
+        arrivals: Some(&arrivals),
+        progress,
+    };
+    let started = Instant::now();
+    let (spread, run) = std::thread::scope(|scope| {
+        let counting = allocator.map(|allocator| scope.spawn(|| (allocator.job)(&context)));
+        let spread = spread::spread(world, sequences, options, sender, progress);
+        let run = counting.map(|thread| match thread.join() {
+            Ok(run) => run,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        (spread, run)
+    });
+    let time = started.elapsed();
+    let run = match run {
+        Some(Err(failure)) => match JobError::from(failure) {
+            error if error.is_wrong() => Err(error),
+            // There may be room for it once it is known how many there are.
+            _ => Ok(None),
+        },
+        Some(Ok(run)) => Ok(Some(run)),
+        None => Ok(None),
+    };
+    Ok(Beside {
+        spread: spread?,
+        run: world.agree(run)?,
+        counted: arrivals.finish(),
+        time,
+        sent: world.bytes_sent() - before,
+    })
+}
