@@ -38,7 +38,7 @@ impl Case {
     /// What a device does in a second with others over what it does alone, if all have as much as it has alone.
     fn efficiency(&self, shares: &Shares, way: &Way) -> f64 {
         let alone = self.job.weak / self.job.rate;
-        alone / self.job.times(shares, self.job.weak, way).in_turn()
+        alone / self.job.times(shares, self.job.weak, way).both
     }
 }
 
@@ -118,7 +118,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let title = format!("Both, as much for all ranks together, {}:", way.name);
         table(&title, &cases, &SHOWN, |case, shares| {
             let work = case.job.strong / shares.work.len() as f64;
-            time(case.job.times(shares, work, &way).in_turn())
+            time(case.job.times(shares, work, &way).both)
         });
     }
     if let Some(path) = std::env::args().nth(1) {

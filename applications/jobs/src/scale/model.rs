@@ -19,6 +19,8 @@ pub struct Job {
     pub cut: f64,
     /// Whether the exchange is in rounds.
     pub rounds: bool,
+    /// Whether the device works beside the exchange, and not behind it.
+    pub beside: bool,
 }
 
 /// K-mers, k = 31: 173 million in 18.4 ms on one H200 (`docs/results/programs.md`, k = 21).
@@ -30,6 +32,7 @@ pub const KMERS: Job = Job {
     // About 30 ns on a core, with 16 of them.
     cut: 30e-9 / 16.0,
     rounds: true,
+    beside: true,
 };
 
 /// Rows of both tables: 2 x 10,485,760 in 1.59 + 0.30 + 0.97 ms on one H200: partition and build (`docs/results/applications.md`), probe
@@ -42,6 +45,7 @@ pub const JOIN: Job = Job {
     // About 10 ns on a core, with 16 of them.
     cut: 10e-9 / 16.0,
     rounds: true,
+    beside: false,
 };
 
 /// An iteration of PageRank: 16,083,804 edges 20 times in 6.81 ms on one H200 (`docs/results/applications.md`).
@@ -52,6 +56,7 @@ pub const PAGE_RANK: Job = Job {
     strong: 32e9,
     cut: 0.0,
     rounds: false,
+    beside: false,
 };
 
 /// How bytes go from device to device. None of it was measured here.
@@ -111,13 +116,8 @@ pub struct Times {
     pub work: f64,
     /// To exchange, of the rank with most bytes, beside which the host cuts: the longer of the two.
     pub exchange: f64,
-}
-
-impl Times {
-    /// Both, one after the other, as it is now.
-    pub fn in_turn(&self) -> f64 {
-        self.work + self.exchange
-    }
+    /// Both: the longer of the two if they are done at the same time, and otherwise their sum.
+    pub both: f64,
 }
 
 impl Job {
@@ -137,9 +137,16 @@ impl Job {
         } else {
             0.0
         };
+        let exchange = exchange.max(cut);
+        let work = work * shares.balance() / self.rate;
+        let both = match self.beside {
+            true => work.max(exchange),
+            false => work + exchange,
+        };
         Times {
-            work: work * shares.balance() / self.rate,
-            exchange: exchange.max(cut),
+            work,
+            exchange,
+            both,
         }
     }
 }
@@ -165,6 +172,13 @@ mod tests {
         assert!((times.exchange - (16e6 / 50e9 + 8e-6)).abs() < 1e-9);
         let slower = job.times(&shares, 4e6, &way(STAGED)).exchange;
         assert!((slower - (16e6 * (0.02e-9 + 2.0 / 12e9 + 0.2e-9) + 8e-6)).abs() < 1e-9);
+        assert_eq!(times.both, times.work.max(times.exchange));
+        let in_turn = Job {
+            beside: false,
+            ..job
+        }
+        .times(&shares, 4e6, &way(DIRECT));
+        assert_eq!(in_turn.both, times.work + times.exchange);
         let cut = Job { cut: 1e-8, ..job };
         assert_eq!(cut.times(&shares, 4e6, &STAGED).exchange, 4e-2);
         let alone = Shares {
