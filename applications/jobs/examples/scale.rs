@@ -190,10 +190,11 @@ fn draw(text: &mut String, cases: &[Case]) -> Result<(), Box<dyn Error>> {
                 PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2))
             });
         }
-        if side == 1 {
+        // Where no line is.
+        if side == 0 {
             chart
                 .configure_series_labels()
-                .position(SeriesLabelPosition::LowerLeft)
+                .position(SeriesLabelPosition::UpperRight)
                 .background_style(WHITE)
                 .border_style(FAINT)
                 .label_font(words(12, HPos::Left))
