@@ -130,10 +130,18 @@ mod tests {
             matches: 3 * pages,
             checksum: u64::MAX,
         };
+        let time = Duration::from_millis;
         let phases = Phases {
+            partition: time(1),
+            partition_device: time(2),
+            build: time(3),
+            build_device: time(4),
             probe: Duration::from_secs(probe),
-            check: Duration::from_millis(7),
-            ..Phases::default()
+            probe_device: Duration::ZERO,
+            collect: time(5),
+            free: time(6),
+            free_device: time(7),
+            check: time(8),
         };
         Run::new("Bump", 1 << 20, 200, found, 32, phases)
     }
