@@ -20,6 +20,11 @@ impl Stretches {
         self.0.append(&mut later.0);
     }
 
+    /// When the last one ended.
+    pub fn end(&self) -> Option<Instant> {
+        self.0.last().map(|(_, end)| *end)
+    }
+
     /// All that is in these or in others.
     pub fn or(&self, others: &Stretches) -> Stretches {
         let mut all = [&self.0[..], &others.0].concat();
@@ -71,6 +76,7 @@ mod tests {
         for (one, other) in [(&exchange, &work), (&work, &exchange)] {
             assert_eq!(one.overlap(other), Duration::from_secs(2 + 5 + 2 + 1 + 1));
         }
+        assert_eq!(work.end(), Some(start + Duration::from_secs(70)));
         assert_eq!(work.sum(), Duration::from_secs(2 + 17 + 12 + 10));
         assert_eq!(work.overlap(&of(&[])), Duration::ZERO);
         let both = exchange.or(&work);

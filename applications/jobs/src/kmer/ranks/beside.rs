@@ -59,16 +59,19 @@ pub fn spread(
         progress,
     };
     let started = Instant::now();
-    let (spread, run) = std::thread::scope(|scope| {
+    let (spread, exchanged, run) = std::thread::scope(|scope| {
         let counting = allocator.map(|allocator| scope.spawn(|| (allocator.job)(&context)));
         let spread = spread::spread(world, sequences, options, sender, progress);
+        let exchanged = Instant::now();
         let run = counting.map(|thread| match thread.join() {
             Ok(run) => run,
             Err(panic) => std::panic::resume_unwind(panic),
         });
-        (spread, run)
+        (spread, exchanged, run)
     });
-    let time = started.elapsed();
+    let counted = arrivals.finish();
+    // What comes behind it, such as reading the map, is in the run's times.
+    let end = counted.work.end().unwrap_or(exchanged).max(exchanged);
     let run = match run {
         Some(Err(failure)) => match JobError::from(failure) {
             error if error.is_wrong() => Err(error),
@@ -81,8 +84,8 @@ pub fn spread(
     Ok(Beside {
         spread: spread?,
         run: world.agree(run)?,
-        counted: arrivals.finish(),
-        time,
+        counted,
+        time: end - started,
         sent: world.bytes_sent() - before,
     })
 }
