@@ -18,6 +18,17 @@ pub enum BenchError {
         /// The names that exist.
         known: String,
     },
+    /// A trace that cannot be replayed.
+    #[error("{name} cannot be replayed: {why}")]
+    Unreplayable {
+        /// What it is called.
+        name: String,
+        /// Why, and what to do.
+        why: &'static str,
+    },
+    /// [`Scenario::S20`](crate::scenario::Scenario::S20) without a trace.
+    #[error("S20 replays a trace: name its file by --replay")]
+    NoTrace,
     /// A cell that cannot be measured in a pool of this size.
     #[error(
         "{n} blocks of {size} bytes do not fit into half of a pool of {pool} bytes: ask for a larger --pool"

@@ -1,5 +1,6 @@
 //! How launches are timed.
 
+use crate::replay::Script;
 use crate::row::Floors;
 use crate::stats::Spread;
 use std::cell::RefCell;
@@ -10,6 +11,7 @@ use warpheap_api::host::{
     Device, DeviceError, DeviceVec, LaunchConfig, LaunchReport, Pool, Prepared,
 };
 use warpheap_bench_kernels::Kernels;
+use warpheap_bench_kernels::replay::Step;
 use warpheap_rt::alloc::Bump;
 
 /// Lanes of a block.
@@ -45,6 +47,18 @@ pub struct Lab {
     repeats: u32,
     floors: RefCell<HashMap<u32, Floors>>,
     tick: RefCell<Option<f64>>,
+    replay: Option<Loaded>,
+}
+
+/// A trace that can be replayed, on the device.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The launches, and what is expected of them.
+    pub script: Script,
+    /// What lanes do.
+    pub steps: DeviceVec<Step>,
+    /// Where the steps of each lane begin.
+    pub begins: DeviceVec<u32>,
 }
 
 impl Lab {
@@ -60,7 +74,29 @@ impl Lab {
             repeats: repeats.max(1),
             floors: RefCell::default(),
             tick: RefCell::default(),
+            replay: None,
         })
+    }
+
+    /// The same with this trace on the device, if there is one.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn with_replay(mut self, script: Option<&Script>) -> Result<Self, DeviceError> {
+        self.replay = match script {
+            None => None,
+            Some(script) => Some(Loaded {
+                script: script.clone(),
+                steps: DeviceVec::from_slice(&self.device, &script.steps)?,
+                begins: DeviceVec::from_slice(&self.device, &script.begins)?,
+            }),
+        };
+        Ok(self)
+    }
+
+    /// The trace that is replayed.
+    pub fn replay(&self) -> Option<&Loaded> {
+        self.replay.as_ref()
     }
 
     /// The device.

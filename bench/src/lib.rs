@@ -8,6 +8,7 @@
 //! | [`allocators`] | with which allocators |
 //! | [`lab`] | how launches are timed |
 //! | [`measure`] | how cells are measured, a file for each kind of work |
+//! | [`replay`] | what lanes have to do to make the requests of a trace again |
 //! | [`program`] | what is measured beside the lab's own kernels |
 //! | [`contents`] | whether what was handed out is right |
 //! | [`row`], [`run`](mod@run) | what is known after one cell, after all of them |
@@ -34,6 +35,7 @@ pub mod measure;
 pub mod options;
 pub mod plan;
 pub mod program;
+pub mod replay;
 pub mod report;
 pub mod row;
 pub mod run;
@@ -67,7 +69,7 @@ pub fn run(
 ) -> Result<Run, BenchError> {
     let entries = allocators::chosen(&options.allocator)?;
     let plan = Plan::new(options, device.info())?;
-    let lab = Lab::new(device, plan.repeats)?;
+    let lab = Lab::new(device, plan.repeats)?.with_replay(options.replay.as_ref())?;
     let mut run = Run::new(device.info(), plan.pool, lab.repeats());
     let mut add = |mut row: Row| {
         row.relate(&run.rows);

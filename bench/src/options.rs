@@ -1,5 +1,6 @@
 //! What is asked for on the command line.
 
+use crate::replay::Script;
 use crate::scenario::Scenario;
 
 /// What to measure; what is not said is chosen for the device.
@@ -8,7 +9,7 @@ pub struct Options {
     /// Allocators, separated by commas, or `all`; `Bump` runs always, as a floor
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub allocator: Vec<String>,
-    /// Scenarios, separated by commas [default: all]
+    /// Scenarios, separated by commas [default: all but S20, which replays a trace]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub scenario: Vec<Scenario>,
     /// Sizes of requests in bytes, separated by commas, for scenarios with one size
@@ -32,14 +33,21 @@ pub struct Options {
     /// Fewer sizes, lanes and repeats
     #[arg(long)]
     pub quick: bool,
+    /// A trace to replay, for S20; whoever reads its file sets it
+    #[arg(skip)]
+    pub replay: Option<Script>,
 }
 
 impl Options {
-    /// The scenarios that are asked for.
+    /// The scenarios that are asked for: a trace alone if there is one and no scenario is named.
     pub fn scenarios(&self) -> Vec<Scenario> {
-        match self.scenario.as_slice() {
-            [] => Scenario::ALL.to_vec(),
-            asked => asked.to_vec(),
+        match (self.scenario.as_slice(), &self.replay) {
+            ([], Some(_)) => vec![Scenario::S20],
+            ([], None) => {
+                let all = Scenario::ALL.into_iter();
+                all.filter(|one| *one != Scenario::S20).collect()
+            }
+            (asked, _) => asked.to_vec(),
         }
     }
 }

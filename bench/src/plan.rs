@@ -31,7 +31,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`BenchError::PoolTooSmall`] if a cell that was asked for by number and size does not fit, or
-    /// nothing fits at all.
+    /// nothing fits at all; [`BenchError::NoTrace`].
     pub fn new(options: &Options, device: &DeviceInfo) -> Result<Self, BenchError> {
         let defaults = Defaults::of(device.backend, options.quick);
         let room = device.max_buffer_bytes.min(match device.memory_bytes {
@@ -175,6 +175,11 @@ impl Planner<'_> {
                     let case = format!("{percent} % of the pool");
                     self.push_in(scenario, case, work, defaults.churn_pool);
                 }
+            }
+            Scenario::S20 => {
+                let script = self.options.replay.as_ref().ok_or(BenchError::NoTrace)?;
+                let lanes = script.lanes();
+                self.push(scenario, script.name.clone(), Work::Replay { lanes });
             }
         }
         Ok(())

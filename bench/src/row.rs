@@ -69,6 +69,16 @@ impl Metric {
     pub const FREE_BYTE: &str = "free/byte";
     /// Time of a kernel that does all of a scenario.
     pub const TOTAL: &str = "total";
+    /// Time of one of several launches.
+    pub const LAUNCH: &str = "launch";
+    /// Blocks that were had.
+    pub const MALLOCS: &str = "mallocs";
+    /// Blocks that were given back.
+    pub const FREES: &str = "frees";
+    /// Blocks that were resized.
+    pub const RESIZES: &str = "resizes";
+    /// Bytes of the blocks that are there at the end, as they were asked for.
+    pub const LIVE: &str = "live";
     /// Requests that failed.
     pub const FAILED: &str = "failed";
     /// Bytes that a full heap of mixed sizes has handed out, over bytes of the pool.

@@ -74,6 +74,9 @@ pub enum Scenario {
     /// Blocks whose sizes change.
     #[value(name = "S19", alias = "s19")]
     S19,
+    /// A trace that is replayed.
+    #[value(name = "S20", alias = "s20")]
+    S20,
 }
 
 /// What varies within a scenario, and so goes along a plot's horizontal axis.
@@ -111,7 +114,7 @@ struct About {
 
 impl Scenario {
     /// All of them, in order.
-    pub const ALL: [Scenario; 19] = [
+    pub const ALL: [Scenario; 20] = [
         Scenario::S1,
         Scenario::S2,
         Scenario::S3,
@@ -131,9 +134,10 @@ impl Scenario {
         Scenario::S17,
         Scenario::S18,
         Scenario::S19,
+        Scenario::S20,
     ];
 
-    /// Its name, `S1` to `S19`.
+    /// Its name, `S1` to `S20`.
     pub fn name(self) -> &'static str {
         self.about().name
     }
@@ -163,6 +167,7 @@ impl Scenario {
                 | Scenario::S9
                 | Scenario::S11
                 | Scenario::S18
+                | Scenario::S20
         )
     }
 
@@ -287,6 +292,12 @@ impl Scenario {
                 "sizes that change",
                 Axis::Fill,
                 "Blocks of seven sizes from 24 to 100,000 bytes fill a share of the pool; in each of 50 rounds a third is freed and as many are asked for at the next of these sizes. Time of a round, requests that failed, and the most that the blocks tied up over their bytes.",
+            ),
+            Scenario::S20 => about(
+                "S20",
+                "replay of a trace",
+                Axis::Case,
+                "The requests of a trace, launch by launch, each lane its own: time of all launches and of a single one, requests that failed, and the most that the blocks tied up over their bytes.",
             ),
         }
     }

@@ -12,12 +12,14 @@ use warpheap_api::{
 use warpheap_bench::lab::Lab;
 use warpheap_bench::measure::measure;
 use warpheap_bench::plan::{Cell, Work};
+use warpheap_bench::replay::Script;
 use warpheap_bench::row::{Call, Row};
 use warpheap_bench::scenario::Scenario;
 use warpheap_bench_kernels::mix::Mix;
-use warpheap_bench_kernels::{churn, contents, growth, handover, latency, requests, sizes};
+use warpheap_bench_kernels::{churn, contents, growth, handover, latency, replay, requests, sizes};
 use warpheap_host::HostConfig;
 use warpheap_rt::arch::{self, AtomicWord, Words};
+use warpheap_rt::host::{Trace, TraceCall, TraceEvent};
 use warpheap_rt::sync::Group;
 use warpheap_rt::{Heap, entry};
 
@@ -177,6 +179,10 @@ kernels! {
         consume(heap, slice::<Block>, slice::<AtomicWord>, scalar::<u32>);
     latency::MallocTimedEntry =
         malloc_timed(heap, slice_mut::<Block>, slice_mut::<u32>, scalar::<u32>);
+    replay::ReplayEntry = replay(
+        heap, slice::<replay::Step>, slice::<u32>, slice_mut::<replay::Place>, slice::<AtomicWord>,
+        scalar::<u32>, scalar::<u32>
+    );
 }
 
 /// An emulator that does not look after blocks itself: the lab has to find out.
@@ -192,6 +198,7 @@ fn host() -> Device {
 fn row(scenario: Scenario, work: Work, part: u32) -> Row {
     let device = host();
     let lab = Lab::new(&device, 1).unwrap();
+    let lab = lab.with_replay(Some(&script())).unwrap();
     let cell = Cell {
         scenario,
         case: String::new(),
@@ -281,6 +288,30 @@ fn growth_that_overlaps_is_caught() {
 fn sizes_that_change_and_overlap_are_caught() {
     let (percent, rounds) = (50, 3);
     caught(Scenario::S19, Work::Sizes { percent, rounds });
+}
+
+/// A launch in which lanes get blocks, and one in which others give them back.
+fn script() -> Script {
+    let event = |launch, lane: u32, call, granule| TraceEvent {
+        time: 0,
+        launch,
+        lane,
+        call,
+        granule,
+        bytes: 64,
+    };
+    let mallocs = (0..64).map(|lane| event(0, lane, TraceCall::Malloc, lane));
+    let frees = (0..64).map(|lane| event(1, lane, TraceCall::Free, 63 - lane));
+    let trace = Trace {
+        events: mallocs.chain(frees).collect(),
+        ..Trace::default()
+    };
+    Script::new(&trace, "a.trace").unwrap()
+}
+
+#[test]
+fn a_replay_of_blocks_that_overlap_is_caught() {
+    caught(Scenario::S20, Work::Replay { lanes: 64 });
 }
 
 #[test]

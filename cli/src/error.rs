@@ -39,9 +39,10 @@ impl From<BenchError> for CliError {
     fn from(error: BenchError) -> Self {
         match error {
             BenchError::Device(error) => error.into(),
-            BenchError::UnknownAllocator { .. } | BenchError::PoolTooSmall { .. } => {
-                CliError::Usage(error.to_string())
-            }
+            BenchError::UnknownAllocator { .. }
+            | BenchError::PoolTooSmall { .. }
+            | BenchError::Unreplayable { .. }
+            | BenchError::NoTrace => CliError::Usage(error.to_string()),
             error => CliError::Run(error.to_string()),
         }
     }

@@ -11,6 +11,7 @@
 //! | [`churn`] | lanes that free and allocate in turn |
 //! | [`growth`] | blocks and vectors that grow |
 //! | [`sizes`] | blocks whose sizes change |
+//! | [`replay`](mod@replay) | the requests of a trace |
 //! | [`handover`] | blocks that one kernel allocates and another frees |
 //! | [`latency`] | the time of single mallocs |
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
@@ -24,6 +25,7 @@ pub mod handover;
 pub mod latency;
 pub mod mix;
 pub mod pattern;
+pub mod replay;
 pub mod requests;
 pub mod sizes;
 

@@ -12,6 +12,7 @@ mod handover;
 mod latency;
 mod range;
 mod refusal;
+mod replay;
 mod requests;
 mod resources;
 pub(crate) mod sizes;
@@ -46,6 +47,7 @@ kernels! {
     growth: GrowBlockEntry, GrowVectorEntry;
     handover: ConsumeEntry, ProduceEntry;
     latency: MallocTimedEntry;
+    replay: ReplayEntry;
     sizes: EnterEntry, LeaveEntry;
     requests: FreeEntry, FreeMixedEntry, FreeMixedWarpEntry, FreeWarpEntry, MallocEntry,
         MallocMixedEntry, MallocMixedWarpEntry, MallocWarpEntry;
@@ -106,6 +108,7 @@ pub fn measure<A: Measured>(
         Work::Handover { size, n } => handover::measure(bench, size, n),
         Work::Resources => return resources::measure(bench),
         Work::Sizes { percent, rounds } => sizes::measure(bench, percent, rounds),
+        Work::Replay { .. } => replay::measure(bench),
     }?;
     Ok(vec![row])
 }

@@ -91,6 +91,11 @@ pub enum Work {
         /// Rounds.
         rounds: u32,
     },
+    /// The requests of the lab's trace.
+    Replay {
+        /// The most lanes of a launch.
+        lanes: u32,
+    },
 }
 
 /// One cell of a scenario.
@@ -128,7 +133,7 @@ impl Cell {
             | Work::Realloc { n, .. }
             | Work::Vector { n, .. }
             | Work::Handover { n, .. } => n,
-            Work::Churn { lanes, .. } => lanes,
+            Work::Churn { lanes, .. } | Work::Replay { lanes } => lanes,
             Work::Sizes { percent, .. } => sizes::slots(self.pool, percent),
             Work::Utilisation { .. } | Work::StartUp | Work::Fill { .. } | Work::Resources => 1,
         }

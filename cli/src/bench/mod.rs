@@ -13,10 +13,11 @@ use crate::done::Done;
 use crate::error::CliError;
 use crate::progress::Bars;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use warpheap::{Device, DeviceInfo};
 use warpheap_bench::options::Options;
 use warpheap_bench::plan::Plan;
+use warpheap_bench::replay::Script;
 use warpheap_bench::report::compare::{self, Comparison, NOISE};
 use warpheap_bench::report::peers::Peers;
 use warpheap_bench::report::{Report, ReportError, json, table, text};
@@ -25,6 +26,7 @@ use warpheap_bench::run::Run;
 use warpheap_bench::{BenchError, allocators};
 use warpheap_jobs::device;
 use warpheap_jobs::progress::Bar;
+use warpheap_jobs::trace::file;
 
 /// Options of `bench`.
 #[derive(Debug, Args)]
@@ -32,6 +34,9 @@ pub struct BenchArgs {
     /// What is measured.
     #[command(flatten)]
     options: Options,
+    /// Replay a trace that `warpheap trace record` wrote: scenario S20, and no other unless --scenario names some
+    #[arg(long, value_name = "FILE")]
+    replay: Option<PathBuf>,
     /// Backend: host, cuda or vulkan [default: the best one present, or $WARPHEAP_BACKEND]
     #[arg(long, value_name = "NAME")]
     backend: Option<String>,
@@ -61,6 +66,10 @@ pub struct BenchArgs {
 pub fn run(args: &BenchArgs) -> Result<Done, CliError> {
     let earlier = args.compare.as_deref().map(json::read).transpose()?;
     let given = args.peers.as_deref().map(Peers::read).transpose()?;
+    let options = Options {
+        replay: args.replay.as_deref().map(script).transpose()?,
+        ..args.options.clone()
+    };
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder).map_err(|source| ReportError::Write {
             path: folder.clone(),
@@ -77,7 +86,7 @@ pub fn run(args: &BenchArgs) -> Result<Done, CliError> {
         Some(peers) => peers,
         None => Peers::built_in(backend, &info.name)?,
     };
-    let run = measure(&device, &args.options)?;
+    let run = measure(&device, &options)?;
 
     let mut printed = table::tables(&run, &peers);
     let comparison = earlier.map(|earlier| Comparison::new(&earlier, &run, args.noise));
@@ -115,6 +124,22 @@ pub fn run(args: &BenchArgs) -> Result<Done, CliError> {
         text: printed,
         verdict,
     })
+}
+
+/// Reads a trace, and says what cannot be replayed of it.
+fn script(path: &Path) -> Result<Script, CliError> {
+    let trace = file::read(path)?;
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let script = Script::new(&trace, &name.to_string_lossy())?;
+    if trace.lost + script.left_out != 0 {
+        eprintln!(
+            "{}: {} events were lost when it was recorded, {} are left out since their blocks are not in it",
+            path.display(),
+            trace.lost,
+            script.left_out
+        );
+    }
+    Ok(script)
 }
 
 /// The measurements, with a bar on a terminal and a line for each elsewhere.

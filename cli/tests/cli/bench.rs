@@ -256,7 +256,7 @@ fn wrong_options_are_refused() {
             &["--compare", "a", "--noise", "little"],
             &["`little` is no percentage"],
         ),
-        (&["--scenario", "S99"], &["S99", "S19"]),
+        (&["--scenario", "S99"], &["S99", "S20"]),
         (
             &["--allocator", "Nothing"],
             &["`Nothing`", "Bump", "ScatterAlloc", "WarpHeap"],
