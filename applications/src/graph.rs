@@ -18,7 +18,7 @@ pub struct Segment {
 }
 
 /// Inserts a batch of edges: each lane takes a segment and pushes its edges to its vertex.
-#[kernel(allocators = Counted<all>, unsafe(slices))]
+#[kernel(allocators = [Counted<all>, Traced<Counted<WarpHeap>>], unsafe(slices))]
 pub fn graph_insert<A: DeviceAlloc>(
     heap: Heap<A>,
     vertices: &mut [HeapVec<u32>],
@@ -84,7 +84,7 @@ pub fn graph_fold(values: &[f32], sums: &mut [f32]) {
 
 /// The new rank of each vertex: `start`, what its predecessors give times `damping`, and its part,
 /// `spread`, of the rank of all vertices that no edge leaves, which is `dangling[0]`.
-#[kernel(allocators = Counted<all>, unsafe(slices))]
+#[kernel(allocators = [Counted<all>, Traced<Counted<WarpHeap>>], unsafe(slices))]
 pub fn graph_rank<A: DeviceAlloc>(
     heap: Heap<A>,
     vertices: &[HeapVec<u32>],
@@ -108,7 +108,7 @@ pub fn graph_rank<A: DeviceAlloc>(
 
 /// Copies the vectors out of the heap: that of vertex `v` to `out[offsets[v]..offsets[v + 1]]`, no
 /// further than fits there.
-#[kernel(allocators = Counted<all>, unsafe(slices))]
+#[kernel(allocators = [Counted<all>, Traced<Counted<WarpHeap>>], unsafe(slices))]
 pub fn graph_collect<A: DeviceAlloc>(
     heap: Heap<A>,
     vertices: &[HeapVec<u32>],
@@ -132,7 +132,7 @@ pub fn graph_collect<A: DeviceAlloc>(
 }
 
 /// Frees the vectors of all vertices and leaves them empty.
-#[kernel(allocators = Counted<all>)]
+#[kernel(allocators = [Counted<all>, Traced<Counted<WarpHeap>>])]
 pub fn graph_free<A: DeviceAlloc>(heap: Heap<A>, vertex: &mut HeapVec<u32>) {
     vertex.free(heap);
 }

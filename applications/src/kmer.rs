@@ -27,7 +27,7 @@ pub struct Kmer {
 ///
 /// # Errors
 /// As `HeapHashMap::add`.
-#[kernel(allocators = all)]
+#[kernel(allocators = [all, Traced<WarpHeap>])]
 pub fn kmer_count<A: DeviceAlloc>(
     heap: Heap<A>,
     map: HeapHashMap<Kmer, u32>,

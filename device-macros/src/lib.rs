@@ -59,8 +59,8 @@ use syn::parse_macro_input;
 ///
 /// A kernel with a type parameter says which allocators it is compiled for: `allocators = all` for the
 /// library's list, `allocators = Counted<all>` for the same list in an adaptor, or a list of types,
-/// `allocators = [ScatterAlloc, Counted<Bump>]`, in which `all` may be the first. `allocators = listed` is the crate's own list,
-/// `device_module!(allocators = [WarpHeap, Gallatin])`, which stands before its kernels; whoever launches such a kernel is
+/// `allocators = [ScatterAlloc, Counted<Bump>]`, in which `all` or `Counted<all>` may be the first.
+/// `allocators = listed` is the crate's own list, `device_module!(allocators = [WarpHeap, Gallatin])`, which stands before its kernels; whoever launches such a kernel is
 /// generic over the crate's trait `Allocator`. With several type parameters each has its own by its name, `A = all,
 /// B = [Bump]`, one at most `all`, and there is an entry point for each combination. A kernel with several heaps is
 /// an `unsafe fn`, whose promise is that a container is used through the heap alone that its memory is from.

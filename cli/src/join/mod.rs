@@ -10,7 +10,7 @@ mod plot;
 mod show;
 
 use crate::error::CliError;
-use crate::{heap_map, ranks, text};
+use crate::{heap_map, ranks, text, trace};
 use args::JoinArgs;
 use warpheap_dist::World;
 use warpheap_jobs::allocators::{self, DEFAULT};
@@ -39,12 +39,7 @@ pub fn run(args: &JoinArgs) -> Result<String, CliError> {
 /// # Errors
 /// As [`run`]; options for what is not drawn.
 pub fn traced(args: &JoinArgs, progress: &dyn Progress) -> Result<String, CliError> {
-    if args.heap_map.is_some() || args.plot.is_some() {
-        return Err(CliError::Usage(
-            "a job that is recorded draws nothing: give --heap-map and --plot to `warpheap join`"
-                .to_owned(),
-        ));
-    }
+    trace::undrawn("join", args.heap_map.is_some() || args.plot.is_some())?;
     let chosen = allocators::named(&args.allocator, &join::traced(), DEFAULT)?;
     let options = Options {
         repeats: 1,

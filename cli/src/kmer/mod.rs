@@ -10,7 +10,7 @@ mod plot;
 mod show;
 
 use crate::error::CliError;
-use crate::{heap_map, ranks, text};
+use crate::{heap_map, ranks, text, trace};
 use args::KmerArgs;
 use warpheap_dist::World;
 use warpheap_jobs::allocators::{self, DEFAULT};
@@ -32,6 +32,21 @@ pub fn run(args: &KmerArgs) -> Result<String, CliError> {
             job(args, world, progress)
         })
     })
+}
+
+/// The same by this process alone, on one device, with heaps that keep a trace.
+///
+/// # Errors
+/// As [`run`]; options for what is not drawn.
+pub fn traced(args: &KmerArgs, progress: &dyn Progress) -> Result<String, CliError> {
+    trace::undrawn("kmer", args.heap_map.is_some() || args.plot.is_some())?;
+    let allocators = allocators::named(&args.allocator, &kmer::traced(), DEFAULT)?;
+    let device = device::open(args.backend.as_deref(), args.device.as_deref())?;
+    let report = kmer::run(&device, &allocators, &args.options(), progress)?;
+    match args.json {
+        true => text::json(&report),
+        false => Ok(show::text(&report)),
+    }
 }
 
 /// What is to be printed: nothing by ranks other than 0.

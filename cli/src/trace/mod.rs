@@ -11,7 +11,9 @@ mod record;
 mod show;
 
 use crate::error::CliError;
+use crate::graph::args::GraphArgs;
 use crate::join::args::JoinArgs;
+use crate::kmer::args::KmerArgs;
 use clap::Subcommand;
 use std::path::PathBuf;
 
@@ -46,6 +48,10 @@ pub struct RecordArgs {
 enum Job {
     /// `warpheap join`, with one probe.
     Join(JoinArgs),
+    /// `warpheap kmer`, on one device.
+    Kmer(KmerArgs),
+    /// `warpheap graph`, which builds a graph.
+    Graph(GraphArgs),
 }
 
 /// Options of `trace show`.
@@ -69,5 +75,18 @@ pub fn run(command: &TraceCommand) -> Result<String, CliError> {
     match command {
         TraceCommand::Record(args) => record::run(args),
         TraceCommand::Show(args) => show::run(args),
+    }
+}
+
+/// Refuses options for what a job draws.
+///
+/// # Errors
+/// [`CliError::Usage`] if there are some.
+pub fn undrawn(job: &str, draws: bool) -> Result<(), CliError> {
+    match draws {
+        true => Err(CliError::Usage(format!(
+            "a job that is recorded draws nothing: give --heap-map and --plot to `warpheap {job}`"
+        ))),
+        false => Ok(()),
     }
 }

@@ -3,7 +3,7 @@
 use super::{Job, RecordArgs};
 use crate::error::CliError;
 use crate::progress::Bars;
-use crate::{join, text};
+use crate::{graph, join, kmer, text};
 use std::sync::{Mutex, PoisonError};
 use warpheap::{RawPool, Trace, trace_of};
 use warpheap_jobs::error::JobError;
@@ -40,8 +40,11 @@ pub fn run(args: &RecordArgs) -> Result<String, CliError> {
         bars: Bars::detect(),
         trace: Mutex::new(None),
     };
-    let Job::Join(job) = &args.job;
-    let done = join::traced(job, &recorder);
+    let (done, json) = match &args.job {
+        Job::Join(job) => (join::traced(job, &recorder), job.json),
+        Job::Kmer(job) => (kmer::traced(job, &recorder), job.json),
+        Job::Graph(job) => (graph::traced(job, &recorder), job.job.json),
+    };
     let Some(trace) = recorder
         .trace
         .into_inner()
@@ -50,7 +53,6 @@ pub fn run(args: &RecordArgs) -> Result<String, CliError> {
         return done;
     };
     file::write(&args.output, &trace)?;
-    let json = job.json;
     let text = done?;
     Ok(match json {
         true => text,

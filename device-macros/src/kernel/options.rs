@@ -3,7 +3,10 @@
 use proc_macro2::TokenStream;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Error, Ident, LitInt, Result, Token, Type, bracketed, parenthesized};
+use syn::{
+    Error, GenericArgument, Ident, LitInt, PathArguments, Result, Token, Type, bracketed,
+    parenthesized,
+};
 
 /// The arguments of the attribute.
 #[derive(Default)]
@@ -182,15 +185,34 @@ fn allocators(input: ParseStream) -> Result<Allocators> {
     })
 }
 
-/// The list in brackets, in which `all` may be the first.
+/// The list in brackets, in which `all` or `Counted<all>` may be the first.
 fn list(list: Punctuated<Type, Token![,]>) -> Allocators {
-    let is_all = |ty: &Type| matches!(ty, Type::Path(path) if path.path.is_ident("all"));
-    match list.first().is_some_and(is_all) {
-        true => Allocators::All {
-            adaptor: None,
+    match list.first().and_then(all_in) {
+        Some(adaptor) => Allocators::All {
+            adaptor,
             also: list.into_iter().skip(1).collect(),
         },
-        false => Allocators::These(list),
+        None => Allocators::These(list),
+    }
+}
+
+/// For `all` nothing, for `Counted<all>` the adaptor.
+fn all_in(ty: &Type) -> Option<Option<Ident>> {
+    let Type::Path(path) = ty else {
+        return None;
+    };
+    if path.path.is_ident("all") {
+        return Some(None);
+    }
+    let only = path.path.segments.first()?;
+    let PathArguments::AngleBracketed(within) = &only.arguments else {
+        return None;
+    };
+    match (path.path.segments.len(), within.args.first()?) {
+        (1, GenericArgument::Type(Type::Path(all))) if all.path.is_ident("all") => {
+            Some(Some(only.ident.clone()))
+        }
+        _ => None,
     }
 }
 

@@ -60,10 +60,20 @@ pub fn every_and_more<A: DeviceAlloc>(heap: Heap<A>, at: DevicePtr<u32>) {
     unsafe { heap.atomic_add(at, 1) };
 }
 
+#[kernel(allocators = [Counted<all>, Traced<Counted<WarpHeap>>])]
+pub fn every_counted_and_more<A: DeviceAlloc>(heap: Heap<A>, at: DevicePtr<u32>) {
+    // SAFETY: never launched here.
+    unsafe { heap.atomic_add(at, 1) };
+}
+
 fn takes<A: EveryAndMoreEntry>() {}
+
+fn takes_counted<A: EveryCountedAndMoreEntry>() {}
 
 fn main() {
     takes::<ScatterAlloc>();
     takes::<Counted<WarpHeap>>();
     takes::<Limited<Bump>>();
+    takes_counted::<Counted<Bump>>();
+    takes_counted::<Traced<Counted<WarpHeap>>>();
 }

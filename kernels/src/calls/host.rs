@@ -13,7 +13,7 @@ use warpheap_rt::device::*;
 use warpheap_rt::host::FAILING_KIND;
 
 /// The same device, on which the host can allocate in heaps of the library's allocators, counted or
-/// not.
+/// not, and in those of WarpHeap that keep a trace.
 ///
 /// # Errors
 /// The kernels cannot be loaded; errors of the device.
@@ -55,41 +55,40 @@ struct Entries {
     free: Entry,
 }
 
+/// The entries of an allocator, which has these kernels.
+macro_rules! of {
+    ($allocator:ty, $malloc:ident, $free:ident) => {
+        Entries {
+            malloc: (
+                <$allocator as $malloc>::ENTRY,
+                <$allocator as $malloc>::HOST,
+                <$allocator as $malloc>::IMAGE,
+            ),
+            free: (
+                <$allocator as $free>::ENTRY,
+                <$allocator as $free>::HOST,
+                <$allocator as $free>::IMAGE,
+            ),
+        }
+    };
+}
+
 macro_rules! entries_of {
     ($($allocator:ident),* $(,)?) => {
         /// The entries for a kind of heap, [`HostAlloc::KIND`].
         fn entries(kind: u32) -> Option<Entries> {
             $(
                 if kind == <$allocator as HostAlloc>::KIND {
-                    return Some(Entries {
-                        malloc: (
-                            <$allocator as HeapMallocEntry>::ENTRY,
-                            <$allocator as HeapMallocEntry>::HOST,
-                            <$allocator as HeapMallocEntry>::IMAGE,
-                        ),
-                        free: (
-                            <$allocator as HeapFreeEntry>::ENTRY,
-                            <$allocator as HeapFreeEntry>::HOST,
-                            <$allocator as HeapFreeEntry>::IMAGE,
-                        ),
-                    });
+                    return Some(of!($allocator, HeapMallocEntry, HeapFreeEntry));
                 }
                 if kind == <Counted<$allocator> as HostAlloc>::KIND {
-                    return Some(Entries {
-                        malloc: (
-                            <Counted<$allocator> as HeapMallocCountedEntry>::ENTRY,
-                            <Counted<$allocator> as HeapMallocCountedEntry>::HOST,
-                            <Counted<$allocator> as HeapMallocCountedEntry>::IMAGE,
-                        ),
-                        free: (
-                            <Counted<$allocator> as HeapFreeCountedEntry>::ENTRY,
-                            <Counted<$allocator> as HeapFreeCountedEntry>::HOST,
-                            <Counted<$allocator> as HeapFreeCountedEntry>::IMAGE,
-                        ),
-                    });
+                    let entries = of!(Counted<$allocator>, HeapMallocCountedEntry, HeapFreeCountedEntry);
+                    return Some(entries);
                 }
             )*
-            None
+            // What the host asks of a heap that keeps a trace is in it.
+            let is_traced = kind == <Traced<WarpHeap> as HostAlloc>::KIND;
+            is_traced.then_some(of!(Traced<WarpHeap>, HeapMallocEntry, HeapFreeEntry))
         }
     };
 }

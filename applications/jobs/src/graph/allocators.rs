@@ -39,3 +39,18 @@ macro_rules! list {
 }
 
 warpheap::rt::for_each_allocator!(list);
+
+/// Those of which the heap can keep a trace, of a graph that is built.
+pub fn traced() -> Vec<Allocator<Job>> {
+    vec![Allocator::new(
+        WarpHeap::NAME,
+        Job {
+            fits: pool::check_largest::<Traced<Counted<WarpHeap>>>,
+            run: run::run::<Traced<Counted<WarpHeap>>>,
+            change: |_| Err(JobError::Usage(UNTRACED.to_owned())),
+        },
+    )]
+}
+
+/// What is said of a graph that changes, whose kernels are not there for heaps that keep a trace.
+const UNTRACED: &str = "a graph that changes keeps no trace: leave out --rounds, --triangles, --page-rank, --bfs and --components";

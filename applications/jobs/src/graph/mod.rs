@@ -30,7 +30,7 @@ pub mod report;
 mod run;
 mod steps;
 
-pub use allocators::{Job, all};
+pub use allocators::{Job, all, traced};
 pub use context::Context;
 pub use edges::EdgeList;
 pub use growth::Demand;

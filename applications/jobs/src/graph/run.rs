@@ -33,21 +33,34 @@ fn attempt<A>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>
 where
     A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
 {
-    let reference = context.reference;
     let pool = match context.grow {
         Some(most) => context.device.reserve_growing::<A>(bytes, most),
         None => context.device.reserve::<A>(bytes),
     };
     let mut pool = pool.map_err(Failed::NoPool)?;
+    let done = in_pool(context, &mut pool);
+    let ended = context.progress.heap_ends(pool.raw());
+    // What failed says more than that there is no trace of it.
+    let run = done?;
+    ended?;
+    Ok(run)
+}
+
+/// Builds the graph in this pool, which is empty again afterwards.
+fn in_pool<A>(context: &Context<'_>, pool: &mut Pool<A>) -> Result<Run, Failed>
+where
+    A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
+{
+    let reference = context.reference;
     let count = reference.list.vertices;
     let mut vertices = DeviceVec::<HeapVec<u32>>::zeroed(context.device, count as usize)?;
     let mut phases = Phases::default();
 
     let mut steps = Steps::new(context);
-    let inserted = insert(context, &mut pool, &vertices, &mut steps, &mut phases);
-    let batches = kept(context.progress, &pool, "insertion failed", inserted)?;
+    let inserted = insert(context, pool, &vertices, &mut steps, &mut phases);
+    let batches = kept(context.progress, pool, "insertion failed", inserted)?;
     let grown = pool.stats()?;
-    let ranks = rank(context, &pool, &vertices, &mut phases)?;
+    let ranks = rank(context, pool, &vertices, &mut phases)?;
     let lengths: Vec<u32> = vector_lengths(&vertices)?;
     let base = reference.list.base;
     let wrong = |mismatch: Mismatch| JobError::Wrong {
@@ -57,15 +70,15 @@ where
     };
     // Before the vectors are copied to places that these lengths decide.
     check::degrees(&reference.rows, &lengths, base).map_err(wrong)?;
-    let mut neighbours = collect(context, &pool, &vertices, &mut phases)?;
+    let mut neighbours = collect(context, pool, &vertices, &mut phases)?;
 
     let started = Instant::now();
     let shape = LaunchConfig::for_num_elems(count);
-    let report = context.kernels.graph_free(&pool, shape, &mut vertices)?;
+    let report = context.kernels.graph_free(pool, shape, &mut vertices)?;
     phases.free += started.elapsed();
     phases.free_device += report.device_time;
     let freed = pool.stats()?;
-    context.progress.snapshots().always(&pool, "all freed")?;
+    context.progress.snapshots().always(pool, "all freed")?;
 
     let started = Instant::now();
     check::neighbours(&reference.rows, &mut neighbours, base).map_err(wrong)?;

@@ -23,3 +23,8 @@ macro_rules! list {
 }
 
 warpheap::rt::for_each_allocator!(list);
+
+/// Those of which the heap can keep a trace.
+pub fn traced() -> Vec<Allocator<Job>> {
+    vec![Allocator::new(WarpHeap::NAME, run::run::<Traced<WarpHeap>>)]
+}

@@ -27,7 +27,7 @@ mod run;
 pub(crate) mod sequences;
 mod survey;
 
-pub use allocators::{Job, all};
+pub use allocators::{Job, all, traced};
 pub use options::{Input, MOST_BASES, Options};
 pub use ready::Ready;
 pub use reference::Counts;

@@ -230,11 +230,26 @@ fn attempt<A: MapAlloc + KmerCountEntry>(
     let pool = device
         .reserve_with::<A>(bytes, &A::config_for(NODE_BYTES))
         .map_err(Failed::NoPool)?;
+    let done = in_pool(context, share, demand, &pool);
+    let ended = share.progress.heap_ends(pool.raw());
+    // What failed says more than that there is no trace of it.
+    let counted = done?;
+    ended?;
+    Ok(counted)
+}
+
+/// Counts in a map of this pool, which is empty again afterwards.
+fn in_pool<A: MapAlloc + KmerCountEntry>(
+    context: &Context<'_>,
+    share: &Share<'_>,
+    demand: Demand,
+    pool: &Pool<A>,
+) -> Result<Counted, Failed> {
     let root_bits = demand.root_bits::<A>();
-    let map = DeviceHashMap::<Kmer, u32, A>::new(&pool, root_bits).map_err(failed)?;
+    let map = DeviceHashMap::<Kmer, u32, A>::new(pool, root_bits).map_err(failed)?;
     let mut phases = Phases::default();
-    let counted = count(context, share, &pool, &map, &mut phases);
-    let counted = kept(share.progress, &pool, "counting failed", counted);
+    let counted = count(context, share, pool, &map, &mut phases);
+    let counted = kept(share.progress, pool, "counting failed", counted);
     let batches = counted.map_err(failed)?;
     let grown = pool.stats()?.usage;
 
@@ -251,8 +266,8 @@ fn attempt<A: MapAlloc + KmerCountEntry>(
     if share.bar.is_some() {
         sorted(&mut pairs, context.k).map_err(wrong)?;
     }
-    check_empty(&pool).map_err(wrong)?;
-    share.progress.snapshots().always(&pool, "map dropped")?;
+    check_empty(pool).map_err(wrong)?;
+    share.progress.snapshots().always(pool, "map dropped")?;
     phases.check = started.elapsed();
 
     let part = PartRun {
