@@ -12,7 +12,7 @@ pub use device::Device;
 pub use warpheap_kernels::maps::{DeviceHashMap, DeviceHashSet, DeviceMultiMap, MapAlloc};
 pub use warpheap_rt::api::host::{
     Ages, BackendKind, BlockLayout, BlockSize, BudgetUse, Cause, Changes, ClassUsage, DeviceBox,
-    DeviceError, DeviceInfo, DeviceVec, Event, FoundBy, Growth, HeapMistakes, HostAlloc,
+    DeviceError, DeviceInfo, DeviceVec, Event, FoundBy, FullHeap, Growth, HeapMistakes, HostAlloc,
     KernelFailure, KernelImage, KernelPanic, LanePlace, LaunchConfig, LaunchReport, Mistake,
     MistakeKind, Mistakes, Module, Pinned, PlanError, PoolStats, Prepared, RawBuffer, RawPool,
     Reading, Region, RegionUse, Scope, ScopedStream, SharedArg, Snapshot, SnapshotSeries, Stream,

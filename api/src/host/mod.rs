@@ -11,7 +11,7 @@
 //! | `vec`, `plain`, `boxed` | typed device memory: [`DeviceVec`], what is done with plain data in it, [`DeviceBox`] |
 //! | `plan`, `pool` | how a heap is laid out, and a heap on a device: [`Pool`] |
 //! | `extent`, `growth` | how large a heap is at the moment, and by how much it grows |
-//! | `stats` | what a heap holds at one moment |
+//! | `stats`, `full` | what a heap holds at one moment; what is to be said of one that is full |
 //! | `snapshot` | of which parts it is made at one moment |
 //! | `module` | the kernels of a device crate, embedded and on a device |
 //! | `launch`, `arg`, `check` | the shape of a launch, its arguments, and what is wrong with them |
@@ -38,6 +38,7 @@ mod error;
 mod event;
 mod extent;
 mod failure;
+mod full;
 mod generation;
 mod growth;
 mod launch;
@@ -71,6 +72,7 @@ pub use device::Device;
 pub use error::{DeviceError, PlanError};
 pub use event::Event;
 pub use failure::{Cause, KernelFailure};
+pub use full::FullHeap;
 pub use growth::Growth;
 pub use launch::{Launch, LaunchConfig, LaunchReport, Prepared};
 pub use mistake::{

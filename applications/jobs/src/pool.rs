@@ -3,7 +3,7 @@
 
 use crate::error::JobError;
 use std::fmt::Display;
-use warpheap::{DeviceError, DeviceInfo, HostAlloc, PlanError};
+use warpheap::{DeviceError, DeviceInfo, HostAlloc, PlanError, Pool};
 
 /// What pools are rounded up to.
 pub const STEP: u64 = 64 << 10;
@@ -59,14 +59,32 @@ pub struct Need {
 
 /// Why a run with one size of pool came to nothing.
 pub enum Failed {
-    /// The heap could not serve a block.
-    Full(DeviceError),
+    /// The heap could not serve a block; what it held then, if it was looked at.
+    Full(DeviceError, Option<String>),
     /// The pool could not be had.
     NoPool(DeviceError),
     /// No heap of this allocator can do it.
     Unsupported(DeviceError),
     /// Anything else.
     Other(JobError),
+}
+
+impl Failed {
+    /// The same with what this heap, in which it happened, holds: to be called before anything is freed.
+    pub fn told_by<A: HostAlloc>(self, pool: &Pool<A>) -> Self {
+        let Failed::Full(error, _) = self else {
+            return self;
+        };
+        let held = match &error {
+            // What failed says more than that the heap could not be looked at.
+            DeviceError::Kernel(failure) => pool.stats().ok().and_then(|stats| {
+                let full = stats.when_full(failure)?;
+                Some(full.holds().to_string())
+            }),
+            _ => None,
+        };
+        Failed::Full(error, held)
+    }
 }
 
 impl From<JobError> for Failed {
@@ -84,7 +102,7 @@ impl From<DeviceError> for Failed {
 impl From<Failed> for JobError {
     fn from(failed: Failed) -> Self {
         match failed {
-            Failed::Full(error) | Failed::NoPool(error) | Failed::Unsupported(error) => {
+            Failed::Full(error, _) | Failed::NoPool(error) | Failed::Unsupported(error) => {
                 error.into()
             }
             Failed::Other(error) => error,
@@ -126,7 +144,7 @@ impl Need {
         for bytes in sizes {
             match attempt(bytes) {
                 Ok(done) => return Ok(done),
-                Err(Failed::Full(why)) => full = Some((bytes, why)),
+                Err(Failed::Full(why, held)) => full = Some((bytes, told(&why, held))),
                 Err(Failed::Other(error)) => return Err(Failure::Other(error)),
                 Err(Failed::Unsupported(error)) => {
                     return Err(Failure::Cannot(self.failed(&error)));
@@ -197,6 +215,14 @@ impl Need {
     }
 }
 
+/// A failure, and what its heap held.
+fn told(why: &DeviceError, held: Option<String>) -> String {
+    match held {
+        Some(held) => format!("{why}; {held}"),
+        None => why.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,7 +290,7 @@ mod tests {
                 block: 0,
                 lane: 0,
             };
-            Failed::Full(Box::new(failure).into())
+            Failed::Full(Box::new(failure).into(), Some("a bed is free".to_owned()))
         };
         let mut tried = Vec::new();
         let done = need.tried(None, |bytes| {
@@ -280,7 +306,11 @@ mod tests {
             panic!("a pool that is full is enough");
         };
         let error = error.to_string();
-        for part in ["64 bytes is too small for seven dwarfs", "kernel sleep"] {
+        for part in [
+            "64 bytes is too small for seven dwarfs",
+            "kernel sleep",
+            "a bed is free",
+        ] {
             assert!(error.contains(part), "no `{part}` in: {error}");
         }
     }

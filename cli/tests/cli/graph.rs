@@ -105,7 +105,7 @@ fn a_pool_too_small_says_what_would_do() {
         };
         let small = if allocator == "Bump" { "512K" } else { "1M" };
         let outcome = warpheap(&args(small));
-        outcome.failed(1, &["too small", "--pool "]);
+        outcome.failed(1, &["too small", "--pool ", "free ones are tied"]);
         let advice = outcome.err.split("--pool ").nth(1).unwrap_or_default();
         let bytes: String = advice.chars().take_while(char::is_ascii_digit).collect();
         let json = warpheap(&args(&bytes)).json();

@@ -229,7 +229,7 @@ fn traces_of_real_jobs_are_shown_and_replayed() {
 fn a_job_that_fails_is_recorded() {
     let file = TempFile::new("full.trace", "");
     let more = ["--pool", "1M", "--rows-right", "60000", "--matches", "4"];
-    record(&file, &more).failed(1, &["--pool"]);
+    record(&file, &more).failed(1, &["--pool", "bytes in use", "largest free run"]);
     let shown = warpheap(&["trace", "show", file.path(), "--json"]).json();
     assert!(shown["all"]["failures"].as_u64() > Some(0), "{shown}");
 }

@@ -17,7 +17,7 @@ use warpheap_rt::host::{
 
 const POOL: u64 = 8 << 20;
 
-everywhere! { spent, spent_of_a_budget, asked, full, reset }
+everywhere! { spent, spent_of_a_budget, asked, full, too_little, reset }
 
 fn reserve<A: HostAlloc<Memory = Words>>(
     site: &Site,
@@ -226,6 +226,44 @@ fn full(site: &Site) {
         traces.push(trace);
     }
     assert_eq!(pool.stats().expect("stats").usage.used_bytes, 0);
+}
+
+/// What is said of a heap that is full holds what the trace knows, and a pool as large as its guess is enough.
+fn too_little(site: &Site) {
+    const EACH: u32 = 1 << 20;
+    let slots = DeviceVec::zeroed(&site.device, SLOTS).expect("slots");
+    let lanes: Vec<_> = (0..16)
+        .map(|lane| (lane as u32, step(lane, EACH, 0)))
+        .collect();
+    let (steps, config) = site.steps(&lanes);
+    let run = |bytes| {
+        let pool = site.device.reserve::<Traced<WarpHeap>>(bytes);
+        let pool = pool.expect("the heap is made");
+        // SAFETY: no step has a block.
+        let ran = unsafe { site.kernels.asks(&pool, config, &steps, &slots) };
+        (pool, ran)
+    };
+    let (pool, ran) = run(POOL);
+    let Err(DeviceError::Kernel(failure)) = ran else {
+        panic!("16 MiB are in 8");
+    };
+    let full = pool.stats().expect("stats").when_full(&failure);
+    let trace = take(&pool);
+    let failed = trace.events.iter().filter(|event| event.call.failed());
+    let asked = failed.map(|event| event.bytes).sum();
+    assert_eq!(asked, u64::from(EACH) * u64::from(failure.lanes));
+    let full = full.expect("a heap that is full").asking(asked);
+    let used = (16 - u64::from(failure.lanes)) * u64::from(EACH);
+    let text = full.to_string();
+    for part in [
+        format!("asked for {asked} bytes in vain"),
+        format!("`reserve({})`", full.reserve()),
+    ] {
+        assert!(text.contains(&part), "no `{part}` in: {text}");
+    }
+    assert!(pool.stats().expect("stats").usage.used_bytes >= used);
+    assert!(full.reserve() < 4 * POOL, "{text}");
+    run(full.reserve()).1.expect("the guess is enough");
 }
 
 /// A kernel that makes the heap fresh is in the trace; by the host the trace is empty, too.

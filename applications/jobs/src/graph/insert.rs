@@ -58,7 +58,7 @@ pub fn insert<A: GraphInsertEntry>(
                 }
                 Err(DeviceError::Kernel(failure)) => {
                     if !steps.larger(pool, &failure)? {
-                        return Err(Failed::Full(failure.into()));
+                        return Err(Failed::Full(failure.into(), None));
                     }
                     left = Some(steps.rest(&batch.groups, vertices)?);
                 }

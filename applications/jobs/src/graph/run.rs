@@ -58,7 +58,8 @@ where
 
     let mut steps = Steps::new(context);
     let inserted = insert(context, pool, &vertices, &mut steps, &mut phases);
-    let batches = kept(context.progress, pool, "insertion failed", inserted)?;
+    let batches = kept(context.progress, pool, "insertion failed", inserted);
+    let batches = batches.map_err(|failed| failed.told_by(pool))?;
     let grown = pool.stats()?;
     let ranks = rank(context, pool, &vertices, &mut phases)?;
     let lengths: Vec<u32> = vector_lengths(&vertices)?;

@@ -64,7 +64,9 @@ fn probes<A: Joins>(
         let label = format!("probe {} failed", round + 1);
         match kept(context.progress, pool, &label, probed) {
             Ok(time) => probes.push(time),
-            Err(DeviceError::Kernel(failure)) => return Err(Failed::Full(failure.into())),
+            Err(DeviceError::Kernel(failure)) => {
+                return Err(Failed::Full(failure.into(), None).told_by(pool));
+            }
             Err(error) => return Err(error.into()),
         }
         found = check_output(context, pool, &output, &mut phases)?;

@@ -52,11 +52,11 @@ fn failed(error: DeviceError) -> Failed {
     let full = |failure: &KernelFailure| failure.by_cause[0] != 0 || failure.by_cause[1] != 0;
     let unsupported = |failure: &KernelFailure| failure.by_cause[2] != 0;
     match &error {
-        DeviceError::Kernel(failure) if full(failure) => Failed::Full(error),
+        DeviceError::Kernel(failure) if full(failure) => Failed::Full(error, None),
         DeviceError::Heap {
             cause: AllocError::Exhausted,
             ..
-        } => Failed::Full(error),
+        } => Failed::Full(error, None),
         DeviceError::Kernel(failure) if unsupported(failure) => Failed::Unsupported(error),
         DeviceError::Heap {
             cause: AllocError::Unsupported,
@@ -250,7 +250,7 @@ fn in_pool<A: MapAlloc + KmerCountEntry>(
     let mut phases = Phases::default();
     let counted = count(context, share, pool, &map, &mut phases);
     let counted = kept(share.progress, pool, "counting failed", counted);
-    let batches = counted.map_err(failed)?;
+    let batches = counted.map_err(|error| failed(error).told_by(pool))?;
     let grown = pool.stats()?.usage;
 
     let started = Instant::now();

@@ -269,7 +269,7 @@ pub fn run(context: &Context<'_>, launches: &[Prepared]) -> Result<Duration, Fai
     let mut time = Duration::ZERO;
     for (launch, report) in launches.iter().zip(reports) {
         if let Some(failure) = report.failure(launch.entry()) {
-            return Err(Failed::Full(Box::new(failure).into()));
+            return Err(Failed::Full(Box::new(failure).into(), None));
         }
         time += report.device_time;
     }

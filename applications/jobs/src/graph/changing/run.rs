@@ -35,7 +35,8 @@ fn attempt<A: Kernels>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>
     for (number, step) in expected.steps.iter().enumerate() {
         let merged = rows.merge(&expected.batches[step.batch], step.adding());
         let label = format!("step {}: {}", number + 1, step.phase.name());
-        let merged = kept(context.progress, &pool, "merging failed", merged)?;
+        let merged = kept(context.progress, &pool, "merging failed", merged);
+        let merged = merged.map_err(|failed| failed.told_by(&pool))?;
         context.progress.snapshots().take(&pool, label)?;
         if merged.changed != step.changed {
             let (expected, got) = (step.changed as usize, merged.changed as usize);
