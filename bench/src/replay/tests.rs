@@ -102,15 +102,25 @@ fn a_resize_is_one_step_also_where_other_lanes_come_between() {
         // The clock did not tell which was first.
         (0, 1, ResizedTo, 30, 48),
         (0, 1, ResizedFrom, 10, 16),
+        (0, 1, ResizedFrom, 30, 48),
+        (0, 1, ResizedTo, 40, 64),
         (1, 2, Free, 20, 32),
-        (1, 2, Free, 30, 48),
+        (1, 2, Free, 40, 64),
     ]);
     let first = [
         (0, vec![[MALLOC, 0, 16], [RESIZE, 0, 32]]),
-        (1, vec![[MALLOC, 1, 16], [MALLOC, 2, 48], [FREE, 1, 0]]),
+        (
+            1,
+            vec![
+                [MALLOC, 1, 16],
+                [MALLOC, 2, 48],
+                [FREE, 1, 0],
+                [RESIZE, 2, 64],
+            ],
+        ),
     ];
     assert_eq!(of_round(&script, 0), first);
-    assert_eq!(script.rounds[0].live, 80);
+    assert_eq!(script.rounds[0].live, 96);
     assert_eq!(
         of_round(&script, 1),
         [(2, vec![[FREE, 0, 0], [FREE, 2, 0]])]
