@@ -131,7 +131,7 @@ impl Bootstrap {
             .env("LLVM_CONFIG", "llvm-config-22")
             .env("LLVM_LINK_SHARED", "1")
             .env("REAL_LIBRARY_PATH_VAR", "LD_LIBRARY_PATH");
-        eprintln!("compiling rustc {RUST}: about half an hour of one core");
+        eprintln!("compiling rustc {RUST}: half an hour to an hour of one core");
         let built = artifacts(&sh::stdout(&mut cargo)?);
         sysroot.add_bin(&self.target.join(HOST).join("release/rustc-main"), "rustc")?;
         let mut for_backend = Vec::new();
