@@ -36,6 +36,9 @@ pub struct Args {
     /// Test on the Vulkan devices of this machine instead of SwiftShader
     #[arg(long, conflicts_with = "skip_vulkan")]
     system_vulkan: bool,
+    /// Install what testing needs, and test nothing
+    #[arg(long, conflicts_with_all = ["no_install", "rest"])]
+    set_up: bool,
     /// Do without MPI: jobs have one process
     #[arg(long)]
     skip_mpi: bool,
@@ -50,7 +53,7 @@ pub struct Args {
 /// When a step fails; the steps after a failed set-up are not run, the other ones are.
 pub fn run(args: &Args) -> Result {
     let mut steps = Steps::begin();
-    if steps.run("set-up", || set_up(args)) {
+    if steps.run("set-up", || set_up(args)) && !args.set_up {
         let mut variables = vulkan_variables(args, |name| std::env::var_os(name).is_some());
         if !args.skip_mpi {
             variables.push(("WARPHEAP_REQUIRE_MPI", "1"));
