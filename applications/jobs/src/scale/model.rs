@@ -15,7 +15,7 @@ pub struct Job {
     pub weak: f64,
     /// Pieces of work of all devices, where they share them.
     pub strong: f64,
-    /// Seconds of the host for a piece of work that it cuts: of one core of a server, over the cores that a rank has for it.
+    /// Seconds of a rank's host for a piece of work that it cuts.
     pub cut: f64,
     /// Whether the exchange is in rounds.
     pub rounds: bool,
@@ -29,8 +29,8 @@ pub const KMERS: Job = Job {
     rate: 173.3e6 / 18.4e-3,
     weak: 2e9,
     strong: 64e9,
-    // About 30 ns on a core, with 16 of them.
-    cut: 30e-9 / 16.0,
+    // 200 million by each of four ranks in 2.05 s, on 16 threads (`docs/results/several.md`).
+    cut: 2.05 / 200e6,
     rounds: true,
     beside: true,
 };
@@ -42,8 +42,8 @@ pub const JOIN: Job = Job {
     rate: 2.0 * 10_485_760.0 / (1.59e-3 + 0.30e-3 + 0.969e-3),
     weak: 400e6,
     strong: 12.8e9,
-    // About 10 ns on a core, with 16 of them.
-    cut: 10e-9 / 16.0,
+    // 200 million by each of four ranks in 2.39 s, on 16 threads (`docs/results/several.md`).
+    cut: 2.39 / 200e6,
     rounds: true,
     beside: false,
 };
