@@ -190,6 +190,7 @@ mod tests {
             no_install: true,
             skip_vulkan,
             system_vulkan,
+            set_up: false,
             skip_mpi: false,
             rest: Vec::new(),
         }
