@@ -14,6 +14,7 @@
 
 mod allocators;
 mod arrivals;
+mod check;
 pub(crate) mod generate;
 mod options;
 mod parts;
