@@ -11,6 +11,13 @@ use warpheap_api::host::{DeviceError, Mark, Work};
 use warpheap_kernels::load;
 use warpheap_vulkan::{VulkanConfig, open_unchecked};
 
+/// Waits until another thread says so.
+fn until(flag: &AtomicBool) {
+    while !flag.load(Ordering::Acquire) {
+        thread::yield_now();
+    }
+}
+
 #[test]
 fn other_threads_go_on_while_one_waits() {
     let Some((device, kernels)) = setting() else {
@@ -39,13 +46,15 @@ fn other_threads_go_on_while_one_waits() {
                 }
                 over.store(true, Ordering::Release);
             });
+            // Before that they would fill their stream, with the launches between them, and then wait for these.
+            until(&waiting);
             let mut calls = 0;
             while !over.load(Ordering::Acquire) {
                 streams(&device).reached(other).unwrap();
                 if calls < 8 {
                     queue(&device, other, &[], fill(buffer.id(), 16, calls));
                 }
-                calls += u32::from(waiting.load(Ordering::Acquire));
+                calls += 1;
             }
             calls
         });
@@ -78,6 +87,7 @@ fn other_threads_go_on_while_one_runs_launches() {
                 small.read(0, &mut [0; 64]).unwrap();
             }
         });
+        until(&running);
         let mut calls = 0;
         while !over.load(Ordering::Acquire) {
             streams(&device).reached(other).unwrap();
@@ -85,7 +95,7 @@ fn other_threads_go_on_while_one_runs_launches() {
                 queue(&device, other, &[], fill(buffer.id(), 16, calls));
                 drop(device.alloc(64).unwrap());
             }
-            calls += u32::from(running.load(Ordering::Acquire));
+            calls += 1;
         }
         calls
     });
