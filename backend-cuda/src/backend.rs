@@ -25,7 +25,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use warpheap_api::host::{
     Backend, BufferId, DeviceError, DeviceInfo, HeapArg, KernelImage, KernelResources, Launch,
-    LaunchReport, ModuleId, Streams, Work,
+    LaunchReport, Lent, ModuleId, Streams, Work,
 };
 
 /// Drives one GPU through CUDA.
@@ -88,6 +88,7 @@ impl CudaBackend {
                 retired: Vec::new(),
                 streams: Table::new(),
                 spare: Vec::new(),
+                lent: Vec::new(),
                 shared,
                 settling: 0,
                 reserved: Vec::new(),
@@ -293,6 +294,14 @@ impl Backend for CudaBackend {
             Some(other) => self.copy_to_gpu(from, other, to, bytes),
             None => Ok(false),
         }
+    }
+
+    fn lend(
+        &self,
+        buffers: &[BufferId],
+        work: &mut dyn FnMut(Lent<'_>),
+    ) -> Result<bool, DeviceError> {
+        self.lend_to(buffers, work).map(|()| true)
     }
 
     fn streams(&self) -> Option<&dyn Streams> {

@@ -18,6 +18,7 @@
 //! | `streams`, `transfers` | streams that users open, and their copies from and to the host |
 //! | `stream`, `posts`, `reports`, `watch` | one of them; how far it is, and what its launches reported |
 //! | `peers` | copies from one GPU to another |
+//! | `lend` | buffers that another library works on |
 //! | `staging` | pinned memory that copies go through |
 //! | `beside`, `waiting` | what calls have to know of streams that work beside them, and how they wait for these |
 //! | `sys`, `status` | the functions of the driver; what an answer of one means |
@@ -49,6 +50,7 @@ mod gpu;
 mod handles;
 mod ids;
 mod launching;
+mod lend;
 mod link;
 mod mapped;
 mod memory;

@@ -1,6 +1,6 @@
 //! What all calls of a device share: its buffers, modules and streams.
 
-use crate::handles::unpin;
+use crate::handles::{Lane, unpin};
 use crate::memory::Allocation;
 use crate::module::Loaded;
 use crate::ready::Ready;
@@ -26,6 +26,8 @@ pub(crate) struct State {
     pub(crate) streams: Table<StreamState>,
     /// Streams that were closed, to be opened again.
     pub(crate) spare: Vec<StreamState>,
+    /// Streams for work of other libraries, on which there is none.
+    pub(crate) lent: Vec<Lane>,
     pub(crate) shared: Shared,
     /// Calls that wait until no stream works, before which nothing more is queued.
     pub(crate) settling: u32,
@@ -214,7 +216,7 @@ impl State {
             Some(LossKind::Fault) => {
                 // The context takes the rest with it; each of its parts would only fail again.
                 std::mem::forget((self.modules, self.buffers));
-                std::mem::forget((self.streams, self.spare, self.shared));
+                std::mem::forget((self.streams, self.spare, self.lent, self.shared));
                 return self.session.abandon();
             }
             Some(LossKind::Hang) => return std::mem::forget(self),
@@ -225,6 +227,7 @@ impl State {
             retired,
             streams,
             spare,
+            lent,
             mut shared,
             session,
             load_time: _,
@@ -234,6 +237,7 @@ impl State {
             recent: _,
         } = self;
         let closed = streams.into_values().chain(spare);
+        drop(lent);
         let closed = closed.map(|stream| stream.close(&mut shared));
         let closed = closed.fold(Ok(()), Result::and);
         let Shared {

@@ -13,7 +13,7 @@ pub use warpheap_kernels::maps::{DeviceHashMap, DeviceHashSet, DeviceMultiMap, M
 pub use warpheap_rt::api::host::{
     Ages, BackendKind, BlockLayout, BlockSize, BudgetUse, Cause, Changes, ClassUsage, DeviceBox,
     DeviceError, DeviceInfo, DeviceVec, Event, FoundBy, FullHeap, Growth, HeapMistakes, HostAlloc,
-    KernelFailure, KernelImage, KernelPanic, LanePlace, LaunchConfig, LaunchReport, Mistake,
+    KernelFailure, KernelImage, KernelPanic, LanePlace, LaunchConfig, LaunchReport, Lent, Mistake,
     MistakeKind, Mistakes, Module, Pinned, PlanError, PoolStats, Prepared, RawBuffer, RawPool,
     Reading, Region, RegionUse, Scope, ScopedStream, SharedArg, Snapshot, SnapshotSeries, Stream,
     Usage, UseChange, UseTotals,

@@ -196,6 +196,29 @@ fn copies_there_and_back_at_once_end() {
 }
 
 #[test]
+fn memory_is_lent_to_libraries_that_know_its_addresses() {
+    let [one, other] = two();
+    let here = DeviceVec::from_slice(&one.device, &[1u32; 8]).expect("a vector");
+    let there = DeviceVec::from_slice(&other.device, &[1u32; 8]).expect("a vector");
+    let lend = |args: &[_]| {
+        // SAFETY: nothing is queued.
+        unsafe {
+            one.device
+                .lend(args, |_| panic!("an emulator has no addresses"))
+        }
+    };
+    assert!(matches!(lend(&[here.arg_mut()]), Ok(false)));
+    refused("argument 2", lend(&[here.arg(), there.arg()]));
+    match lend(&[here.arg(), here.arg_mut()]) {
+        Err(error @ DeviceError::BadLaunch { .. }) => {
+            let text = error.to_string();
+            assert!(text.contains("another library"), "{text}");
+        }
+        twice => panic!("{twice:?}"),
+    }
+}
+
+#[test]
 fn what_is_of_another_device_is_refused() {
     let [one, other] = two();
     let shape = LaunchConfig::for_num_elems(4);

@@ -1,6 +1,6 @@
 //! What a backend implements.
 
-use super::{DeviceError, HeapArg, Launch, LaunchReport, Streams};
+use super::{DeviceError, HeapArg, Launch, LaunchReport, Lent, Streams};
 use crate::abi::ArgBlock;
 use core::any::Any;
 use std::fmt;
@@ -204,6 +204,19 @@ pub trait Backend: Any + Send + Sync + fmt::Debug {
         _other: &dyn Backend,
         _to: (BufferId, u64),
         _bytes: u64,
+    ) -> Result<bool, DeviceError> {
+        Ok(false)
+    }
+
+    /// Calls `work` with the addresses of these buffers and a stream for what it queues, on this thread, where the device is the current
+    /// one for other libraries; waits for that, and says whether it did. Without such addresses `work` is not called.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    fn lend(
+        &self,
+        _buffers: &[BufferId],
+        _work: &mut dyn FnMut(Lent<'_>),
     ) -> Result<bool, DeviceError> {
         Ok(false)
     }

@@ -10,42 +10,7 @@ impl Launch<'_> {
     /// no heap was made fresh under a vector in it, and containers are of the launch's heap. Asked while the memory is held.
     pub(super) fn check_memory(&self, device: &Device) -> Result<(), DeviceError> {
         self.check_shared(device)?;
-        for (at, arg) in self.args.iter().enumerate() {
-            let buffer = match arg {
-                Arg::Heap(heap) => &heap.buffer,
-                Arg::Slice(slice) => &slice.buffer,
-                Arg::Words(_) | Arg::Container(_) | Arg::Shared(_) => continue,
-            };
-            if !buffer.is_of(device) {
-                return Err(device.refuses(
-                    format!("argument {} of {}", at + 1, self.entry),
-                    buffer.device_name(),
-                    "make it on the kernel's device, or copy it there with DeviceVec::copy_from_vec",
-                ));
-            }
-            let Arg::Slice(slice) = arg else { continue };
-            if let Some(block) = &slice.block {
-                block.check()?;
-            }
-            if !slice.mutable {
-                continue;
-            }
-            let others = self.args.iter().enumerate();
-            let twice = others
-                .filter(|(other, arg)| *other != at && matches!(arg, Arg::Slice(_)))
-                .find(|(_, arg)| arg.meets(&self.args[at]));
-            if let Some((other, _)) = twice {
-                let (first, second) = (at.min(other) + 1, at.max(other) + 1);
-                return Err(DeviceError::BadLaunch {
-                    kernel: self.entry.to_string(),
-                    why: format!(
-                        "its arguments {first} and {second} are the same memory, and it changes argument {}: give it a vector of \
-                         its own, or a copy",
-                        at + 1
-                    ),
-                });
-            }
-        }
+        check_memory(self.entry, self.args, device)?;
         self.check_contents()
     }
 
@@ -69,6 +34,48 @@ impl Launch<'_> {
         }
         Ok(())
     }
+}
+
+/// Checks that the memory that a kernel, or another `user`, is given is of its device, that it has what it changes for itself, and that no
+/// heap was made fresh under it. Asked while the memory is held.
+pub(super) fn check_memory(user: &str, args: &[Arg], device: &Device) -> Result<(), DeviceError> {
+    for (at, arg) in args.iter().enumerate() {
+        let buffer = match arg {
+            Arg::Heap(heap) => &heap.buffer,
+            Arg::Slice(slice) => &slice.buffer,
+            Arg::Words(_) | Arg::Container(_) | Arg::Shared(_) => continue,
+        };
+        if !buffer.is_of(device) {
+            return Err(device.refuses(
+                format!("argument {} of {}", at + 1, user),
+                buffer.device_name(),
+                "make it on the kernel's device, or copy it there with DeviceVec::copy_from_vec",
+            ));
+        }
+        let Arg::Slice(slice) = arg else { continue };
+        if let Some(block) = &slice.block {
+            block.check()?;
+        }
+        if !slice.mutable {
+            continue;
+        }
+        let others = args.iter().enumerate();
+        let twice = others
+            .filter(|(other, arg)| *other != at && matches!(arg, Arg::Slice(_)))
+            .find(|(_, arg)| arg.meets(&args[at]));
+        if let Some((other, _)) = twice {
+            let (first, second) = (at.min(other) + 1, at.max(other) + 1);
+            return Err(DeviceError::BadLaunch {
+                kernel: user.to_string(),
+                why: format!(
+                    "its arguments {first} and {second} are the same memory, and it changes argument {}: give it a vector of \
+                     its own, or a copy",
+                    at + 1
+                ),
+            });
+        }
+    }
+    Ok(())
 }
 
 impl Arg {

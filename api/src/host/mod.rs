@@ -8,6 +8,7 @@
 //! | `buffer` | raw device memory with an owner |
 //! | `bytes`, `parts` | elements as bytes, and bytes of memory that are no whole words |
 //! | `across` | copies between memory of two devices |
+//! | `lend` | memory that another library of the device works on |
 //! | `vec`, `plain`, `boxed` | typed device memory: [`DeviceVec`], what is done with plain data in it, [`DeviceBox`] |
 //! | `plan`, `pool` | how a heap is laid out, and a heap on a device: [`Pool`] |
 //! | `extent`, `growth` | how large a heap is at the moment, and by how much it grows |
@@ -42,6 +43,7 @@ mod full;
 mod generation;
 mod growth;
 mod launch;
+mod lend;
 mod mistake;
 mod module;
 mod order;
@@ -75,6 +77,7 @@ pub use failure::{Cause, KernelFailure};
 pub use full::FullHeap;
 pub use growth::Growth;
 pub use launch::{Launch, LaunchConfig, LaunchReport, Prepared};
+pub use lend::Lent;
 pub use mistake::{
     BlockLayout, FoundBy, HeapAccess, HeapMistakes, LanePlace, Mistake, MistakeKind, Mistakes,
     TakeMistakes,
