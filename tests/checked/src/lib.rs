@@ -1,79 +1,43 @@
 //! What the tests of `Checked` share: devices with the kernels, and a heap in which lanes take steps.
 
-#[cfg(any(feature = "cuda", feature = "vulkan"))]
-use std::sync::OnceLock;
 use warpheap_api::DevicePtr;
 use warpheap_api::host::{
     BackendKind, Device, DeviceError, DeviceVec, HostAlloc, LaunchConfig, LaunchReport, Mistake,
     Mistakes, Pool, Prepared,
 };
-use warpheap_checked_kernels::{Kernels, Step, load};
+use warpheap_checked_kernels::{Kernels, Step};
 use warpheap_host::HostConfig;
 use warpheap_rt::adaptor::Checked;
 use warpheap_rt::arch::Words;
 use warpheap_rt::host::{CheckedConfig, HeapInspection};
 use warpheap_test_devices as devices;
 
-/// An opened device with the kernels.
-#[derive(Clone, Debug)]
-pub struct Site {
-    /// The device.
-    pub device: Device,
-    /// The kernels.
-    pub kernels: Kernels,
+devices::site!(Device, warpheap_checked_kernels, emulator);
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+devices::gpus!("`Checked`", gpu);
+
+fn emulator(config: HostConfig) -> Result<Device, DeviceError> {
+    // Kernels that are not optimised keep all that is inlined in them on the stack.
+    warpheap_host::open(HostConfig {
+        stack_bytes: 8 << 20,
+        ..config
+    })
+}
+
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+fn gpu(backend: BackendKind) -> Result<Device, DeviceError> {
+    match backend {
+        #[cfg(feature = "cuda")]
+        BackendKind::Cuda => warpheap_cuda::open_unchecked(&warpheap_cuda::CudaConfig::from_env()?),
+        #[cfg(feature = "vulkan")]
+        BackendKind::Vulkan => {
+            warpheap_vulkan::open_unchecked(&warpheap_vulkan::VulkanConfig::from_env()?)
+        }
+        _ => warpheap_host::open(HostConfig::from_env()?),
+    }
 }
 
 impl Site {
-    fn new(device: Device) -> Self {
-        let kernels = load(&device).expect("the kernels load");
-        Site { device, kernels }
-    }
-
-    /// The emulator with warps of `width` lanes, on two threads, telling of overlapping blocks.
-    pub fn host(width: u32) -> Self {
-        Self::emulator(devices::on_threads(width, 2))
-    }
-
-    /// The emulator under the schedule that `seed` stands for, with the model of memory or without.
-    pub fn explored(width: u32, seed: u64, races: bool) -> Self {
-        let config = HostConfig {
-            races,
-            ..HostConfig::default()
-        };
-        Self::emulator(devices::explored(width, seed, config))
-    }
-
-    fn emulator(config: HostConfig) -> Self {
-        // Kernels that are not optimised keep all that is inlined in them on the stack.
-        let config = HostConfig {
-            stack_bytes: 8 << 20,
-            ..config
-        };
-        Self::new(warpheap_host::open(config).expect("the emulator opens"))
-    }
-
-    /// The Vulkan device that the environment chooses, opened once; with `WARPHEAP_REQUIRE_VULKAN=1` its absence is a failure.
-    #[cfg(feature = "vulkan")]
-    pub fn vulkan() -> Option<Self> {
-        static SITE: OnceLock<Option<Site>> = OnceLock::new();
-        let open = || {
-            let config = warpheap_vulkan::VulkanConfig::from_env()?;
-            warpheap_vulkan::open_unchecked(&config).map(Site::new)
-        };
-        devices::once(&SITE, BackendKind::Vulkan, "`Checked`", open).cloned()
-    }
-
-    /// The CUDA device that the environment chooses, opened once; with `WARPHEAP_REQUIRE_CUDA=1` its absence is a failure.
-    #[cfg(feature = "cuda")]
-    pub fn cuda() -> Option<Self> {
-        static SITE: OnceLock<Option<Site>> = OnceLock::new();
-        let open = || {
-            let config = warpheap_cuda::CudaConfig::from_env()?;
-            warpheap_cuda::open_unchecked(&config).map(Site::new)
-        };
-        devices::once(&SITE, BackendKind::Cuda, "`Checked`", open).cloned()
-    }
-
     /// What all lanes of a launch do, and its shape: lanes without a step do nothing.
     pub fn steps(&self, steps: &[LaneStep]) -> (DeviceVec<Step>, LaunchConfig) {
         let mut all = vec![Step::IDLE; (BLOCK * GRID) as usize];
@@ -273,7 +237,7 @@ macro_rules! everywhere {
             fn explored() {
                 for width in [1, 4, 8, 32, 64] {
                     for seed in 0..3 {
-                        super::$test(&Site::explored(width, seed, false));
+                        super::$test(&Site::explored(width, seed));
                     }
                 }
             }
@@ -281,7 +245,7 @@ macro_rules! everywhere {
             #[test]
             fn modelled() {
                 for width in [1, 4, 32] {
-                    super::$test(&Site::explored(width, 1, true));
+                    super::$test(&Site::modelled(width, 1));
                 }
             }
 

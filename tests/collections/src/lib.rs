@@ -3,39 +3,11 @@
 #[cfg(feature = "cuda")]
 use warpheap_api::host::DeviceError;
 use warpheap_api::host::{Device, HostAlloc, Pool};
-use warpheap_collection_kernels::Kernels;
-use warpheap_host::HostConfig;
 use warpheap_test_devices as devices;
 
-/// An opened device with the kernels.
-#[derive(Clone, Debug)]
-pub struct Site {
-    /// The device.
-    pub device: Device,
-    /// The kernels.
-    pub kernels: Kernels,
-}
+devices::site!(Device, warpheap_collection_kernels, warpheap_host::open);
 
 impl Site {
-    fn new(device: Device) -> Self {
-        let kernels = warpheap_collection_kernels::load(&device).expect("the kernels load");
-        Site { device, kernels }
-    }
-
-    /// The emulator with warps of `width` lanes, on two threads, telling of overlapping blocks.
-    pub fn host(width: u32) -> Self {
-        Self::emulator(devices::on_threads(width, 2))
-    }
-
-    /// The emulator under the schedule that `seed` stands for.
-    pub fn explored(width: u32, seed: u64) -> Self {
-        Self::emulator(devices::explored(width, seed, HostConfig::default()))
-    }
-
-    fn emulator(config: HostConfig) -> Self {
-        Self::new(warpheap_host::open(config).expect("the emulator opens"))
-    }
-
     /// The CUDA device that the environment chooses, opened once, for one test at a time: a heap is bound to
     /// the module that all of them use. With `WARPHEAP_REQUIRE_CUDA=1` its absence is a failure.
     #[cfg(feature = "cuda")]

@@ -4,67 +4,21 @@
 pub mod history;
 
 use std::ops::Range;
-use std::sync::OnceLock;
 use warpheap::Device;
-use warpheap_api::host::{BackendKind, HostAlloc, Pool};
-use warpheap_container_kernels::Kernels;
+use warpheap_api::host::{BackendKind, DeviceError, HostAlloc, Pool};
 use warpheap_host::HostConfig;
 use warpheap_test_devices as devices;
 
-/// An opened device with the kernels.
-#[derive(Clone, Debug)]
-pub struct Site {
-    /// The device.
-    pub device: Device,
-    /// The kernels.
-    pub kernels: Kernels,
+devices::site!(Device, warpheap_container_kernels, emulator);
+devices::gpus!("the containers", |backend| Device::open_backend(
+    backend, None
+));
+
+fn emulator(config: HostConfig) -> Result<Device, DeviceError> {
+    warpheap_host::open(config).and_then(Device::adopt)
 }
 
 impl Site {
-    fn new(device: Device) -> Self {
-        let kernels = warpheap_container_kernels::load(&device).expect("the kernels load");
-        Site { device, kernels }
-    }
-
-    /// The emulator with warps of `width` lanes, on two threads, telling of overlapping blocks.
-    pub fn host(width: u32) -> Self {
-        Self::emulator(devices::on_threads(width, 2))
-    }
-
-    /// The emulator under the schedule that `seed` stands for; with the model of memory if the environment asks for it.
-    pub fn explored(width: u32, seed: u64) -> Self {
-        let config = HostConfig::from_env().expect("possible settings");
-        Self::emulator(devices::explored(width, seed, config))
-    }
-
-    /// The same in the model of memory, which stops a launch at a data race, whatever the environment says.
-    pub fn racing(width: u32, seed: u64) -> Self {
-        let config = HostConfig {
-            races: true,
-            ..HostConfig::from_env().expect("possible settings")
-        };
-        Self::emulator(devices::explored(width, seed, config))
-    }
-
-    fn emulator(config: HostConfig) -> Self {
-        let device = warpheap_host::open(config).and_then(Device::adopt);
-        Self::new(device.expect("the emulator opens"))
-    }
-
-    /// The Vulkan device that the environment chooses, opened once; with `WARPHEAP_REQUIRE_VULKAN=1` its
-    /// absence is a failure.
-    pub fn vulkan() -> Option<Self> {
-        static SITE: OnceLock<Option<Site>> = OnceLock::new();
-        gpu(&SITE, BackendKind::Vulkan)
-    }
-
-    /// The CUDA device that the environment chooses, opened once; with `WARPHEAP_REQUIRE_CUDA=1` its absence
-    /// is a failure.
-    pub fn cuda() -> Option<Self> {
-        static SITE: OnceLock<Option<Site>> = OnceLock::new();
-        gpu(&SITE, BackendKind::Cuda)
-    }
-
     /// Whether it is the emulator or Vulkan on CPUs: a few hundred lanes are many.
     pub fn is_slow(&self) -> bool {
         let info = self.device.info();
@@ -81,6 +35,7 @@ impl Site {
 #[macro_export]
 macro_rules! on_gpus {
     ($test:path) => {
+        #[cfg(feature = "vulkan")]
         #[test]
         fn vulkan() {
             if let Some(site) = $crate::Site::vulkan() {

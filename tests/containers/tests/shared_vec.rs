@@ -241,7 +241,7 @@ mod host {
     fn segments_are_not_stale() {
         for width in [1, 4, 32] {
             for seed in seeds(20) {
-                few(&Site::racing(width, seed));
+                few(&Site::modelled(width, seed));
             }
         }
     }

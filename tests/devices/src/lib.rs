@@ -1,9 +1,14 @@
 //! Devices that tests run on: the emulator as they want it, and a GPU if there is one.
 
+mod site;
+
+pub use warpheap_api::host::BackendKind;
+pub use warpheap_host::HostConfig;
+
 use std::fmt::Display;
 use std::sync::OnceLock;
-use warpheap_api::host::{BackendKind, DeviceInfo};
-use warpheap_host::{HostConfig, Mode};
+use warpheap_api::host::DeviceInfo;
+use warpheap_host::Mode;
 
 /// The emulator with warps of `width` lanes, in run mode on so many threads, telling of overlapping blocks.
 pub fn on_threads(width: u32, threads: usize) -> HostConfig {

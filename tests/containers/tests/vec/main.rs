@@ -54,7 +54,7 @@ mod host {
     fn without_races() {
         for width in [1, 4, 32] {
             for seed in seeds(8) {
-                few(&Site::racing(width, seed));
+                few(&Site::modelled(width, seed));
             }
         }
     }
