@@ -61,6 +61,21 @@ pub enum DistError {
         /// How many they are.
         bytes: u64,
     },
+    /// NCCL refused something.
+    #[error(
+        "NCCL refuses {call}: {what}; NCCL_DEBUG=INFO tells more, WARPHEAP_NCCL=off goes without it"
+    )]
+    Nccl {
+        /// Its function.
+        call: &'static str,
+        /// What it says.
+        what: String,
+    },
+    /// A rank took another device than before.
+    #[error(
+        "the ranks are connected by NCCL with the devices that they had first: exchange what is on these"
+    )]
+    OtherDevice,
     /// The device of this rank failed.
     #[error(transparent)]
     Device(#[from] DeviceError),

@@ -31,12 +31,7 @@ impl World {
             assert!(size_of::<T>() > 0, "there is nothing to send");
         }
         let size = self.size();
-        if parts.len() != size {
-            return Err(DistError::Parts {
-                got: parts.len(),
-                size,
-            });
-        }
+        self.check_parts(parts.len())?;
         let parts: Vec<&[u8]> = parts.iter().map(|part| bytes_of(part.as_ref())).collect();
         let lengths: Vec<u64> = parts.iter().map(|part| part.len() as u64).collect();
         let coming = self.link().exchange_numbers(&lengths);
@@ -78,15 +73,29 @@ impl World {
         Ok(received.into_iter().map(Part::finish).collect())
     }
 
-    /// As [`exchange`](Self::exchange), of vectors on this rank's device, to new vectors there.
+    /// Makes sure that there is a part for each rank.
+    pub(crate) fn check_parts(&self, got: usize) -> Result<(), DistError> {
+        let size = self.size();
+        match got == size {
+            true => Ok(()),
+            false => Err(DistError::Parts { got, size }),
+        }
+    }
+
+    /// As [`exchange`](Self::exchange), of vectors on this rank's device, to new vectors there: by NCCL from GPU to GPU where the ranks
+    /// have it ([`carrier`](Self::carrier)), otherwise through host memory.
     ///
     /// # Errors
-    /// As [`exchange`](Self::exchange); [`DistError::Device`].
+    /// As [`exchange`](Self::exchange) and [`carrier`](Self::carrier); [`DistError::Device`].
     pub fn exchange_vecs<T: Element + Copy>(
         &self,
         device: &Device,
         parts: &[DeviceVec<T>],
     ) -> Result<Vec<DeviceVec<T>>, DistError> {
+        #[cfg(feature = "mpi")]
+        if let Some(nccl) = self.nccl(device)? {
+            return nccl.exchange_vecs(self, device, parts);
+        }
         let parts: Vec<Vec<T>> = parts
             .iter()
             .map(DeviceVec::to_vec)
@@ -101,15 +110,8 @@ impl<T: Element + Copy> Part<T> {
     /// Room for what rank `from` sends.
     fn with_room(from: usize, bytes: u64) -> Result<Self, DistError> {
         let element = size_of::<T>();
-        if bytes % element as u64 != 0 {
-            return Err(DistError::Elements {
-                from,
-                bytes,
-                element,
-            });
-        }
         let mut elements = Vec::new();
-        let length = usize::try_from(bytes).unwrap_or(usize::MAX) / element;
+        let length = whole::<T>(from, bytes)?;
         let room = elements.try_reserve_exact(length);
         room.map_err(|_| DistError::NoMemory { from, bytes })?;
         let bytes = length * element;
@@ -142,6 +144,19 @@ impl<T: Element + Copy> Part<T> {
         unsafe { self.elements.set_len(self.come / size_of::<T>()) };
         self.elements
     }
+}
+
+/// How many elements so many bytes from a rank are.
+pub(crate) fn whole<T>(from: usize, bytes: u64) -> Result<usize, DistError> {
+    let element = size_of::<T>();
+    if bytes % element as u64 != 0 {
+        return Err(DistError::Elements {
+            from,
+            bytes,
+            element,
+        });
+    }
+    Ok(usize::try_from(bytes).unwrap_or(usize::MAX) / element)
 }
 
 /// The bytes of elements.

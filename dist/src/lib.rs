@@ -48,16 +48,21 @@
 //! | `run` | [`run`]: a whole program |
 //! | `device` | the device of a rank |
 //! | `exchange`, `reduce` | what ranks send each other |
+//! | `carrier`, `nccl` | what carries vectors on devices; from GPU to GPU |
 
+mod carrier;
 mod device;
 mod error;
 mod exchange;
 mod launched;
 mod link;
+#[cfg(feature = "mpi")]
+mod nccl;
 mod reduce;
 mod run;
 mod world;
 
+pub use carrier::Carrier;
 pub use error::DistError;
 pub use reduce::Op;
 pub use run::run;

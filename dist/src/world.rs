@@ -2,7 +2,11 @@
 
 use crate::DistError;
 use crate::link::Link;
+#[cfg(feature = "mpi")]
+use crate::nccl::Found;
 use std::cell::Cell;
+#[cfg(feature = "mpi")]
+use std::cell::OnceCell;
 use std::fmt::{self, Debug, Display};
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -17,6 +21,8 @@ pub struct World {
     sent: Cell<u64>,
     round: usize,
     left: bool,
+    #[cfg(feature = "mpi")]
+    nccl: OnceCell<Found>,
     on_one_thread: PhantomData<*const ()>,
 }
 
@@ -40,6 +46,8 @@ impl World {
             sent: Cell::new(0),
             round: ROUND,
             left: false,
+            #[cfg(feature = "mpi")]
+            nccl: OnceCell::new(),
             on_one_thread: PhantomData,
         })
     }
@@ -80,6 +88,12 @@ impl World {
 
     pub(crate) fn link(&self) -> &Link {
         &self.link
+    }
+
+    /// NCCL, once the ranks have looked for it.
+    #[cfg(feature = "mpi")]
+    pub(crate) fn found_nccl(&self) -> &OnceCell<Found> {
+        &self.nccl
     }
 
     /// What happened on this rank, once all ranks are known to be well: a call of all ranks.
