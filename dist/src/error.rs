@@ -51,6 +51,18 @@ pub enum DistError {
         /// Numbers of the longest.
         most: u64,
     },
+    /// Parts of all ranks that do not fill what they are brought together in.
+    #[error(
+        "ranks bring parts of {parts} bytes together, in vectors of {least} to {most} bytes: a vector has as many as all parts"
+    )]
+    Gathered {
+        /// Bytes of all parts.
+        parts: u64,
+        /// Bytes of the shortest vector.
+        least: u64,
+        /// Bytes of the longest vector.
+        most: u64,
+    },
     /// What the others send does not fit.
     #[error(
         "there is no memory for {bytes} bytes that rank {from} sends: take more ranks, or exchange in smaller parts"

@@ -1,5 +1,6 @@
 //! Parts of unequal length from all ranks to all.
 
+use crate::bytes::bytes_of;
 use crate::{DistError, Op, World};
 use warpheap::api::Element;
 use warpheap::api::host::assert_plain;
@@ -157,10 +158,4 @@ pub(crate) fn whole<T>(from: usize, bytes: u64) -> Result<usize, DistError> {
         });
     }
     Ok(usize::try_from(bytes).unwrap_or(usize::MAX) / element)
-}
-
-/// The bytes of elements.
-fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
-    // SAFETY: an `Element` has no padding.
-    unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }

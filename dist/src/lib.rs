@@ -26,8 +26,9 @@
 //!
 //! # Calls of all ranks
 //!
-//! [`exchange`](World::exchange), [`exchange_vecs`](World::exchange_vecs), [`reduce`](World::reduce), [`gather`](World::gather),
-//! [`agree`](World::agree) and [`leave`](World::leave) are made by every rank, in the same order, with elements of the same type.
+//! [`exchange`](World::exchange), [`exchange_vecs`](World::exchange_vecs), [`all_gather`](World::all_gather),
+//! [`all_gather_slices`](World::all_gather_slices), [`reduce`](World::reduce), [`gather`](World::gather), [`agree`](World::agree) and
+//! [`leave`](World::leave) are made by every rank, in the same order, with elements of the same type.
 //!
 //! # A rank that fails
 //!
@@ -47,9 +48,12 @@
 //! | `world` | [`World`]: joining, leaving, failing |
 //! | `run` | [`run`]: a whole program |
 //! | `device` | the device of a rank |
-//! | `exchange`, `reduce` | what ranks send each other |
+//! | `bytes` | elements as bytes |
+//! | `exchange`, `all_gather`, `reduce` | what ranks send each other |
 //! | `carrier`, `nccl` | what carries vectors on devices; from GPU to GPU |
 
+mod all_gather;
+mod bytes;
 mod carrier;
 mod device;
 mod error;

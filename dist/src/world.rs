@@ -67,7 +67,8 @@ impl World {
         self.link.local_rank()
     }
 
-    /// Bytes that this rank has sent to others with [`exchange`](Self::exchange) and what is made of it.
+    /// Bytes that this rank has sent to others with [`exchange`](Self::exchange), what is made of it, and
+    /// [`all_gather`](Self::all_gather), where a part counts for each rank that gets it.
     pub fn bytes_sent(&self) -> u64 {
         self.sent.get()
     }

@@ -18,7 +18,22 @@ fn a_world_of_one_has_all_calls() {
     let part = DeviceVec::from_slice(&device, &[1u32, 2, 3]).unwrap();
     let parts = world.exchange_vecs(&device, &[part]).unwrap();
     assert_eq!(parts[0].to_vec().unwrap(), [1, 2, 3]);
-    assert_eq!(world.bytes_sent(), 0);
+    let mine = DeviceVec::from_slice(&device, &[4u32, 5]).unwrap();
+    let mut all = DeviceVec::zeroed(&device, 2).unwrap();
+    world.all_gather(&device, &mine, &mut all).unwrap();
+    assert_eq!(all.to_vec().unwrap(), [4, 5]);
+    let mut all = [0u64; 3];
+    let short = world.all_gather_slices(&[1], &mut all);
+    assert!(matches!(
+        short,
+        Err(DistError::Gathered {
+            parts: 8,
+            most: 24,
+            ..
+        })
+    ));
+    world.all_gather_slices(&[1, 2, 3], &mut all).unwrap();
+    assert_eq!((all, world.bytes_sent()), ([1, 2, 3], 0));
 
     let two = world.exchange(&[[1u32], [2]]);
     assert!(matches!(two, Err(DistError::Parts { got: 2, size: 1 })));

@@ -67,6 +67,20 @@ impl Mpi {
         self.world.all_to_all_varcount_into(&out, &mut into);
     }
 
+    pub fn all_gather_bytes(&self, mine: &[u8], all: &mut [u8], lengths: Lengths<'_>) {
+        // As above.
+        let mut spare = [0; 2];
+        let (none, no_room) = spare.split_at_mut(1);
+        let all = if all.is_empty() { no_room } else { all };
+        let (counts, begins) = places(lengths);
+        let mut all = PartitionMut::new(all, counts, begins);
+        // One byte is nothing if the rank's length says so: the slice has as many as it sends.
+        match mine.is_empty() {
+            true => self.world.all_gather_varcount_into(&none[..0], &mut all),
+            false => self.world.all_gather_varcount_into(mine, &mut all),
+        }
+    }
+
     pub fn reduce(&self, op: Op, numbers: &mut [u64]) {
         let op = match op {
             Op::Sum => SystemOperation::sum(),

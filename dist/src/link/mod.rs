@@ -88,6 +88,17 @@ impl Link {
         }
     }
 
+    /// Puts what each rank has, of these lengths, into `all`, one behind the other. They have less than 2 GiB together.
+    pub fn all_gather_bytes(&self, mine: &[u8], all: &mut [u8], lengths: Lengths<'_>) {
+        match self {
+            Link::Alone => {
+                let _ = (mine, all, lengths);
+            }
+            #[cfg(feature = "mpi")]
+            Link::Mpi(mpi) => mpi.all_gather_bytes(mine, all, lengths),
+        }
+    }
+
     /// Reduces arrays of the same length on all ranks.
     pub fn reduce(&self, op: Op, numbers: &mut [u64]) {
         match self {

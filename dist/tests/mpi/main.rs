@@ -44,6 +44,46 @@ fn all_to_all(world: &World) {
     assert_eq!(received, expected);
 }
 
+/// What a rank has of what all bring together: nothing every third one, a length of its own each other.
+fn share(rank: usize) -> Vec<u32> {
+    let length = if rank % 3 == 1 { 0 } else { 700 * rank + 13 };
+    (0..length).map(|i| (rank << 24 | i) as u32).collect()
+}
+
+fn all_on_all(world: &World) {
+    let mine = share(world.rank());
+    let expected: Vec<u32> = (0..world.size()).flat_map(share).collect();
+    let mut all = vec![0; expected.len()];
+    world.all_gather_slices(&mine, &mut all).unwrap();
+    assert_eq!(all, expected);
+    let others = world.size() as u64 - 1;
+    assert_eq!(world.bytes_sent(), 4 * mine.len() as u64 * others);
+
+    let device = world.open_device(Some("host"), None).unwrap();
+    let part = DeviceVec::from_slice(&device, &mine).unwrap();
+    let mut all = DeviceVec::zeroed(&device, expected.len()).unwrap();
+    world.all_gather(&device, &part, &mut all).unwrap();
+    assert_eq!(all.to_vec().unwrap(), expected);
+    assert_eq!(world.bytes_sent(), 8 * mine.len() as u64 * others);
+
+    // Nobody has anything.
+    world.all_gather_slices::<u64>(&[], &mut []).unwrap();
+
+    // One vector is longer than all parts; each rank is told, also those whose vectors fit.
+    let length = expected.len() + usize::from(world.rank() == 0);
+    let error = world.all_gather_slices(&mine, &mut vec![0; length]);
+    let message = error.unwrap_err().to_string();
+    let bytes = 4 * expected.len();
+    let told = format!(
+        "parts of {bytes} bytes together, in vectors of {bytes} to {} bytes",
+        bytes + 4
+    );
+    assert!(message.contains(&told), "{message}");
+    let mut all = DeviceVec::zeroed(&device, expected.len() - 1).unwrap();
+    assert!(world.all_gather(&device, &part, &mut all).is_err());
+    assert_eq!(world.bytes_sent(), 8 * mine.len() as u64 * others);
+}
+
 fn numbers(world: &World) {
     let rank = world.rank() as u64;
     // More than go in one call.
@@ -94,6 +134,11 @@ fn of_a_rank() {
             // Less than an element, and pieces of them.
             world.set_round_bytes(7 * world.size());
             all_to_all(&world);
+        }
+        "all on all" => all_on_all(&world),
+        "all on all in rounds" => {
+            world.set_round_bytes(7 * world.size());
+            all_on_all(&world);
         }
         "numbers" => numbers(&world),
         "fails" => one_fails(&world, || world.fail_with(7, &"the disk is full")),
@@ -146,6 +191,14 @@ fn parts_of_any_length_arrive() {
         ends_well("all to all", number);
     }
     ends_well("in rounds", 3);
+}
+
+#[test]
+fn parts_of_any_length_are_brought_together() {
+    for number in [2, 3, 4] {
+        ends_well("all on all", number);
+    }
+    ends_well("all on all in rounds", 3);
 }
 
 #[test]
