@@ -35,6 +35,7 @@ pub mod allocators;
 pub mod device;
 pub mod error;
 pub mod graph;
+mod hexadecimal;
 pub mod join;
 pub mod kmer;
 pub mod pool;

@@ -2,8 +2,9 @@
 
 use super::shape::Shape;
 use crate::device::DeviceReport;
+use crate::hexadecimal::hexadecimal;
 use crate::seconds::seconds;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use std::time::Duration;
 use warpheap_applications::join::MATCH_WORDS;
 
@@ -146,10 +147,6 @@ pub struct Found {
     /// The sum of the matches' hashes, modulo 2⁶⁴; sixteen hexadecimal digits in JSON.
     #[serde(serialize_with = "hexadecimal")]
     pub checksum: u64,
-}
-
-fn hexadecimal<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&format_args!("{number:016x}"))
 }
 
 /// Time of the phases of a run: by the clock, and the part of it that the device was running kernels. Of probe

@@ -2,11 +2,14 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `owner` | which rank something belongs to, by a hash |
+//! | `owner`, `cut` | which rank something belongs to, by a hash; things sorted by that |
 //! | `file_part` | the part of a file that a rank reads |
 //! | `rounds` | an exchange in rounds, beside which the rank works |
 //! | `overlap` | how much of some time lies within other time |
+//! | `cannot` | what one rank cannot, none does |
 
+pub mod cannot;
+pub mod cut;
 pub mod file_part;
 pub mod overlap;
 pub mod owner;

@@ -3,14 +3,11 @@
 use crate::error::JobError;
 use crate::join::tables::Tables;
 use crate::progress::Progress;
+use crate::ranks::cut::by_owner;
 use crate::ranks::owner::{mixed, of_hash};
 use crate::ranks::rounds::{self, Rounds, Times};
-use crate::threads::in_parts;
 use warpheap_applications::join::Tuple;
 use warpheap_dist::World;
-
-/// Rows that are worth a thread.
-const LEAST: u32 = 1 << 14;
 
 /// What a rank has to join, and what it took to bring it there.
 pub struct Spread {
@@ -62,20 +59,7 @@ impl Rounds<Tuple> for Rows {
     fn cut(&mut self, round: u64) -> Vec<Vec<Tuple>> {
         let batch = self.rows.chunks(self.batch).nth(round as usize);
         let batch = batch.unwrap_or_default();
-        let sorted = in_parts(batch.len() as u32, LEAST, |range| {
-            let mut parts = vec![Vec::new(); self.ranks];
-            for row in &batch[range.start as usize..range.end as usize] {
-                parts[owner(row.key, self.ranks)].push(*row);
-            }
-            parts
-        });
-        let mut parts = vec![Vec::new(); self.ranks];
-        for some in sorted {
-            for (part, rows) in parts.iter_mut().zip(some) {
-                part.extend(rows);
-            }
-        }
-        parts
+        by_owner(batch, self.ranks, |row| owner(row.key, self.ranks))
     }
 
     fn take(&mut self, parts: Vec<Vec<Tuple>>) {

@@ -30,6 +30,7 @@ use crate::device::DeviceReport;
 use crate::error::JobError;
 use crate::pool::Failure;
 use crate::progress::Progress;
+use crate::ranks::cannot::all_can;
 use beside::Beside;
 use spread::Spread;
 use std::time::{Duration, Instant};
@@ -110,24 +111,14 @@ pub fn run(
             None => (allocator.job)(&context),
         };
         let run = world.agree(outcome(run, allocator, allocators.len()))?;
-        // Where one rank cannot, all do without.
-        let why = run
-            .as_ref()
-            .err()
-            .map(ToString::to_string)
-            .unwrap_or_default();
-        let mut cannot = [u64::from(run.is_err())];
-        world.reduce(Op::Max, &mut cannot)?;
-        let reasons = world.gather(why.as_bytes())?;
-        match run {
-            Ok(run) if cannot == [0] => {
+        match all_can(world, run)? {
+            Ok(run) => {
                 world.agree(check_same(&runs, &run, device))?;
                 runs.push(run);
             }
-            _ => left_out.extend(reasons.into_iter().find(|why| !why.is_empty()).map(|why| {
-                let why = String::from_utf8_lossy(&why).into_owned();
-                let allocator = allocator.name;
-                LeftOut { allocator, why }
+            Err(why) => left_out.extend(why.map(|why| LeftOut {
+                allocator: allocator.name,
+                why,
             })),
         }
     }
