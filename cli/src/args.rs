@@ -29,6 +29,8 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Build a graph inside kernels that allocate, rank its vertices, and check both against the CPU.
+    ///
+    /// Processes that `mpirun` starts build a part each and rank together, in builds with the feature `mpi`.
     Graph(GraphArgs),
     /// Join two tables by hashing inside kernels that get pages for what they find, and check it against the CPU.
     ///

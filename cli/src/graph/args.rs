@@ -34,6 +34,9 @@ impl From<Kind> for generate::Kind {
     }
 }
 
+/// What is said of what a graph that changes does not have.
+pub const FOR_BUILT: &str = "is for a graph that is built: leave out --rounds, --triangles, --page-rank, --bfs and --components";
+
 /// Options of `graph`.
 #[derive(Debug, Args)]
 pub struct GraphArgs {
@@ -117,7 +120,11 @@ pub struct JobArgs {
     /// Let the heap grow to this size while the graph is built, by doubling it when it is full.
     #[arg(long, value_name = "SIZE", requires = "pool", value_parser = size::parse)]
     pub grow: Option<u64>,
-    /// Edges inserted by one launch.
+    /// Leave out the CPU's graph and ranks, which take longer than the device's: numbers of neighbours are compared, what the heap
+    /// counts, and the sum of all ranks.
+    #[arg(long)]
+    pub no_check: bool,
+    /// Edges inserted by one launch, and sent at a time where several processes build together.
     #[arg(long, value_name = "EDGES", default_value_t = Options::BATCH,
           value_parser = clap::value_parser!(u32).range(1..))]
     pub batch: u32,
@@ -168,6 +175,7 @@ impl JobArgs {
             batch: self.batch,
             pool: self.pool,
             grow: self.grow,
+            checked: !self.no_check,
         }
     }
 }
@@ -212,13 +220,15 @@ impl GraphArgs {
     /// The graph that they ask for, and how it changes.
     ///
     /// # Errors
-    /// As [`input`](Self::input); [`CliError::Usage`] for a heap that is to grow.
+    /// As [`input`](Self::input); [`CliError::Usage`] for a heap that is to grow, and for checks to be left out.
     pub fn changing(&self) -> Result<changing::Options, CliError> {
-        if self.job.grow.is_some() {
-            return Err(CliError::Usage(
-                "--grow is for a graph that is built: leave out --rounds, --triangles, --page-rank, --bfs and --components"
-                    .to_owned(),
-            ));
+        for (given, name) in [
+            (self.job.grow.is_some(), "--grow"),
+            (self.job.no_check, "--no-check"),
+        ] {
+            if given {
+                return Err(CliError::Usage(format!("{name} {FOR_BUILT}")));
+            }
         }
         Ok(changing::Options {
             input: self.input()?,

@@ -4,15 +4,19 @@ use crate::text::{grouped, percent, table, time};
 use crate::{device, left_out, size};
 use std::fmt::Write;
 use std::time::Duration;
-use warpheap_jobs::graph::report::{GraphReport, Report, Run, Source, Top};
+use warpheap_jobs::graph::report::{GraphReport, RankReport, Report, Run, Source, Top};
 
 /// The report for people: a list for one run, a table for several.
 pub fn text(report: &Report) -> String {
     let mut text = device::lines(&report.device) + &graph_line(&report.graph);
+    if let Some(run) = report.runs.first() {
+        text += &format!("checksum  {:016x}\n", run.checksum);
+    }
     match &report.runs[..] {
         [run] => text += &one_run(run, report.graph.edges),
         runs => text += &runs_table(report, runs),
     }
+    text += &ranks_table(&report.ranks);
     text += &left_out::lines(&report.left_out);
     // The checks made sure that all runs have the same ranks.
     if let Some(run) = report.runs.first() {
@@ -50,7 +54,7 @@ fn runs_table(report: &Report, runs: &[Run]) -> String {
             time(run.phases.rank),
             time(run.phases.free),
             rate(report.graph.edges, run.phases.insert),
-            "ok".to_owned(),
+            if report.checked { "ok" } else { "left out" }.to_owned(),
         ]);
     }
     format!("\n{}", table(&rows))
@@ -134,13 +138,61 @@ fn one_run(run: &Run, edges: u64) -> String {
     );
     line(
         "check",
-        format!(
-            "{}, neighbours equal, ranks within {:.1e} of the reference",
-            time(phases.check),
-            run.rank_error
-        ),
+        match run.rank_error {
+            Some(error) => format!(
+                "{}, neighbours equal, ranks within {error:.1e} of the reference",
+                time(phases.check)
+            ),
+            None => "left out, but for numbers of neighbours and the sum of ranks".to_owned(),
+        },
     );
     text
+}
+
+/// What each of several ranks did; of the first allocator, where it depends on that.
+fn ranks_table(ranks: &[RankReport]) -> String {
+    if ranks.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "rank",
+        "read",
+        "vertices",
+        "edges",
+        "sent",
+        "load",
+        "cut",
+        "exchange",
+        "hidden",
+        "degrees",
+        "CPU",
+        "insert",
+        "rank",
+        "on the device",
+        "all-gather",
+    ];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for rank in ranks {
+        let phases = rank.runs.first().map(|run| run.phases).unwrap_or_default();
+        rows.push(vec![
+            rank.rank.to_string(),
+            grouped(rank.edges_read),
+            grouped(rank.vertices),
+            grouped(rank.edges),
+            size::display(rank.bytes_sent + rank.bytes_gathered),
+            time(rank.load),
+            time(rank.cut),
+            time(rank.exchange),
+            time(rank.hidden),
+            time(rank.degrees),
+            time(rank.reference),
+            time(phases.insert),
+            time(phases.rank),
+            time(phases.rank_device),
+            time(phases.all_gather),
+        ]);
+    }
+    format!("\n{}", table(&rows))
 }
 
 fn top_table(top: &[Top]) -> String {
@@ -187,9 +239,11 @@ mod tests {
             bytes_used: 2000,
             utilisation: 0.5,
             iterations: 20,
-            rank_error: 1e-6,
+            rank_error: Some(1e-6),
+            rank_sum: 1.0,
+            checksum: 0xABC,
             phases: Phases::default(),
-            top: top(&[0.1, 0.5, 0.4], |vertex| vertex, 1, 2),
+            top: top(&[0.1, 0.5, 0.4], &[0, 1, 2], 1, 2),
         };
         Report {
             schema: SCHEMA,
@@ -206,6 +260,8 @@ mod tests {
             },
             runs: vec![run; runs],
             left_out: Vec::new(),
+            checked: true,
+            ranks: Vec::new(),
         }
     }
 
@@ -214,7 +270,7 @@ mod tests {
         let json = serde_json::to_value(report(1)).unwrap_or_default();
         assert_eq!(
             keys(&json),
-            ["device", "graph", "left_out", "runs", "schema"]
+            ["checked", "device", "graph", "left_out", "runs", "schema"]
         );
         assert_eq!(
             keys(&json["device"]),
@@ -234,12 +290,14 @@ mod tests {
         assert_eq!(json["graph"]["source"], "rmat");
         assert_eq!(json["graph"]["load_s"], 1.5);
         let run = [
+            "all_gather_s",
             "allocator",
             "batch_edges",
             "batches",
             "bytes_live",
             "bytes_used",
             "check_s",
+            "checksum",
             "collect_s",
             "free_device_s",
             "free_s",
@@ -253,6 +311,7 @@ mod tests {
             "rank_device_s",
             "rank_error",
             "rank_s",
+            "rank_sum",
             "top",
             "upload_s",
             "utilisation",
@@ -262,6 +321,50 @@ mod tests {
             keys(&json["runs"][0]["top"][0]),
             ["in_degree", "rank", "vertex"]
         );
+    }
+
+    #[test]
+    fn several_ranks_have_a_row_each() {
+        let mut report = report(1);
+        assert!(!text(&report).contains("exchange"));
+        let rank = |rank| RankReport {
+            rank,
+            edges_read: 5,
+            vertices: 6,
+            edges: 7,
+            bytes_sent: 4000,
+            bytes_gathered: 96,
+            load: Duration::ZERO,
+            cut: Duration::ZERO,
+            exchange: Duration::ZERO,
+            hidden: Duration::ZERO,
+            degrees: Duration::ZERO,
+            reference: Duration::ZERO,
+            runs: report.runs.clone(),
+        };
+        report.ranks = (0..3).map(rank).collect();
+        let json = serde_json::to_value(&report).unwrap_or_default();
+        assert_eq!(
+            keys(&json["ranks"][2]).join(" "),
+            "bytes_gathered bytes_sent cut_s degrees_s edges edges_read exchange_s hidden_s load_s rank reference_s runs vertices"
+        );
+        let text = text(&report);
+        let rows = text.lines().filter(|line| line.contains("4.00 KiB"));
+        assert_eq!(rows.count(), 3, "{text}");
+    }
+
+    #[test]
+    fn what_nobody_checked_is_said() {
+        let mut report = report(1);
+        report.checked = false;
+        report.runs[0].rank_error = None;
+        let json = serde_json::to_value(&report).unwrap_or_default();
+        assert_eq!(json["runs"][0].get("rank_error"), None);
+        assert_eq!(json["runs"][0]["checksum"], "0000000000000abc");
+        let one = text(&report);
+        assert!(one.contains("check     left out"), "{one}");
+        report.runs.push(report.runs[0].clone());
+        assert!(text(&report).contains("left out\n"));
     }
 
     #[test]

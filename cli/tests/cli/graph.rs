@@ -222,3 +222,16 @@ fn a_heap_that_cannot_grow_says_so() {
         warpheap(&host(&[&args[..], more].concat())).failed(2, &[says]);
     }
 }
+
+#[test]
+fn only_a_graph_that_is_built_goes_unchecked() {
+    let outcome = warpheap(&host(&["--scale", "6", "--no-check"]));
+    assert_eq!(outcome.code, Some(0), "{}", outcome.err);
+    assert!(
+        outcome.out.contains("check     left out"),
+        "{}",
+        outcome.out
+    );
+    let refused = warpheap(&host(&["--scale", "6", "--no-check", "--triangles"]));
+    refused.failed(2, &["--no-check is for a graph that is built"]);
+}

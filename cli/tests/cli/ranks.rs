@@ -1,5 +1,6 @@
 //! Jobs of several processes.
 
+mod graph;
 mod join;
 mod kmer;
 

@@ -1,7 +1,8 @@
 //! What one run of the graph job works with.
 
+use super::built::Built;
 use super::growth::Demand;
-use super::input::Reference;
+use super::parts::meeting::Meeting;
 use crate::progress::Progress;
 use std::time::Duration;
 use warpheap::{Device, DeviceError, Prepared};
@@ -13,10 +14,12 @@ pub struct Context<'a> {
     pub device: &'a Device,
     /// The kernels, loaded on it.
     pub kernels: &'a Kernels,
-    /// The graph and what comes out.
-    pub reference: &'a Reference,
+    /// What is built and what comes out.
+    pub built: &'a Built,
     /// What its vectors ask of the heap.
     pub demand: &'a Demand,
+    /// The other ranks that build parts of the same graph, if there are any.
+    pub meeting: Option<&'a Meeting<'a>>,
     /// Bytes of the pool, if the user named them.
     pub pool: Option<u64>,
     /// Bytes that the pool may grow to, if it may.

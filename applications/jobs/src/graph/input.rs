@@ -1,13 +1,11 @@
-//! The graph that the options ask for, and the CPU's answers to compare with.
+//! The graph that the options ask for.
 
 use super::edges::EdgeList;
 use super::generate::Wanted;
-use super::growth::Demand;
-use super::read::{self, ReadOptions};
-use super::reference::{InNeighbours, PageRank};
+use super::read::{self, ReadError, ReadOptions};
 use super::report::{GraphReport, Source};
 use crate::error::JobError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The graph that is asked for.
@@ -45,84 +43,61 @@ impl Input {
     /// # Errors
     /// [`JobError::Usage`] for a graph that cannot be generated, [`JobError::Input`] for a bad file.
     pub fn edges(&self) -> Result<(EdgeList, Source, Duration), JobError> {
+        self.loaded(|path, options| read::read(path, options), Wanted::generate)
+    }
+
+    /// The same of part `part` of `parts` of the edges, which has those of all parts in their order. There may be none.
+    ///
+    /// # Errors
+    /// As [`edges`](Self::edges), but for a file without edges, or with too few for its vertices.
+    pub(super) fn part(
+        &self,
+        part: usize,
+        parts: usize,
+    ) -> Result<(EdgeList, Source, Duration), JobError> {
+        self.loaded(
+            |path, options| read::part(path, options, part, parts),
+            |wanted| wanted.part(part, parts),
+        )
+    }
+
+    fn loaded(
+        &self,
+        read: impl FnOnce(&Path, ReadOptions) -> Result<EdgeList, ReadError>,
+        generate: impl FnOnce(Wanted) -> Result<(EdgeList, Source), JobError>,
+    ) -> Result<(EdgeList, Source, Duration), JobError> {
         let started = Instant::now();
         let (list, source) = match &self.graph {
-            Graph::Generated(wanted) => wanted.generate()?,
+            Graph::Generated(wanted) => generate(*wanted)?,
             Graph::File { path, options } => {
                 let file = path.display().to_string();
-                (read::read(path, *options)?, Source::File { file })
+                (read(path, *options)?, Source::File { file })
             }
         };
         Ok((list, source, started.elapsed()))
     }
-}
 
-/// A graph with everything that a run is measured against.
-pub struct Reference {
-    /// The edges in the order in which they are inserted.
-    pub list: EdgeList,
-    /// In-neighbours of every vertex.
-    pub rows: InNeighbours,
-    /// Out-degree of every vertex.
-    pub out_degrees: Vec<u32>,
-    /// The recurrence.
-    pub page_rank: PageRank,
-    /// Ranks in double precision after `iterations`.
-    pub ranks: Vec<f64>,
-    /// PageRank iterations.
-    pub iterations: u32,
-    /// How the graph is described to the user.
-    pub report: GraphReport,
-}
-
-impl Reference {
-    /// Reads or generates the graph, and ranks its vertices.
+    /// Checks that a graph is left of so many edges, if it was made simple.
     ///
     /// # Errors
-    /// As [`Input::edges`]; a graph that is to be simple and has no edge then.
-    pub fn new(input: &Input, iterations: u32) -> Result<Self, JobError> {
-        let (mut list, source, load) = input.edges()?;
-        if input.simple {
-            list.make_simple();
-            if list.edges.is_empty() {
-                return Err(JobError::Usage(
-                    "--simple leaves no edge: all are self loops".into(),
-                ));
-            }
+    /// [`JobError::Usage`].
+    pub(super) fn some_left(&self, edges: u64) -> Result<(), JobError> {
+        match self.simple && edges == 0 {
+            true => Err(JobError::Usage(
+                "--simple leaves no edge: all are self loops".into(),
+            )),
+            false => Ok(()),
         }
-        let rows = InNeighbours::new(&list);
-        let out_degrees = list.out_degrees();
-        let page_rank = PageRank::new(list.vertices);
-        let ranks = page_rank.run(&rows, &out_degrees, iterations);
-        let report = described(&list, source, load);
-        Ok(Reference {
-            list,
-            rows,
-            out_degrees,
-            page_rank,
-            ranks,
-            iterations,
-            report,
-        })
-    }
-
-    /// What the vertices' vectors ask of a heap.
-    pub fn demand(&self) -> Demand {
-        Demand::new((0..self.list.vertices).map(|vertex| self.rows.degree(vertex)))
     }
 }
 
 /// How a graph is described to the user.
 pub fn described(list: &EdgeList, source: Source, load: Duration) -> GraphReport {
-    let mut degrees = vec![0u32; list.vertices as usize];
-    for [_, target] in &list.edges {
-        degrees[*target as usize] += 1;
-    }
     GraphReport {
         source,
         vertices: list.vertices,
         edges: list.edges.len() as u64,
-        largest_in_degree: degrees.into_iter().max().unwrap_or(0),
+        largest_in_degree: list.in_degrees().into_iter().max().unwrap_or(0),
         load,
     }
 }

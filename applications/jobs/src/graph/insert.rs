@@ -21,10 +21,10 @@ pub fn insert<A: GraphInsertEntry>(
     steps: &mut Steps,
     phases: &mut Phases,
 ) -> Result<u32, Failed> {
-    let edges = &context.reference.list.edges;
+    let edges = &context.built.edges;
     let most = edges.len().min(context.batch as usize);
     let room = Room::new(context, most)?;
-    let mut batch = Batch::new(context.reference.list.vertices);
+    let mut batch = Batch::new(context.built.rows());
     let bar = context
         .progress
         .bar(format!("{}: inserting edges", A::NAME), edges.len() as u64);

@@ -5,14 +5,17 @@
 //! | `edges`, [`generate`], [`read`] | graphs: what they are, generated ones, files |
 //! | [`input`], `reference` | the graph that is asked for, and the CPU's answers |
 //! | `growth`, `pool` | what the vectors ask of a heap, and the pool that is enough |
+//! | `built` | what a run builds, with all that it is measured against |
 //! | `allocators` | which allocators there are |
 //! | `context`, `batch`, `insert`, `steps`, `rank`, `ranks`, `run` | one run on a device |
 //! | [`changing`] | a graph whose edges come and go |
 //! | `check` | whether it is right |
 //! | [`report`] | what comes of it |
+//! | [`parts`] | the same by several processes |
 
 mod allocators;
 mod batch;
+mod built;
 pub mod changing;
 mod check;
 mod context;
@@ -21,6 +24,7 @@ pub mod generate;
 mod growth;
 pub mod input;
 mod insert;
+pub mod parts;
 mod pool;
 mod rank;
 mod ranks;
@@ -31,6 +35,7 @@ mod run;
 mod steps;
 
 pub use allocators::{Job, all, traced};
+pub use built::{Built, Expected};
 pub use context::Context;
 pub use edges::EdgeList;
 pub use growth::Demand;
@@ -40,9 +45,11 @@ use crate::allocators::{Allocator, LeftOut};
 use crate::device::DeviceReport;
 use crate::error::{JobError, within};
 use crate::progress::Progress;
-use input::{Input, Reference};
-use report::{Report, SCHEMA};
+use check::Mismatch;
+use input::Input;
+use report::{Report, Run, SCHEMA};
 use warpheap::Device;
+use warpheap_applications::Kernels;
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +64,9 @@ pub struct Options {
     pub pool: Option<u64>,
     /// Bytes that the pool may grow to while the graph is built, by doubling whenever it is full; it has one size if none are given.
     pub grow: Option<u64>,
+    /// Whether neighbours and ranks are held against the CPU's. If not, numbers of neighbours are compared, what the heap counts, and
+    /// the sum of all ranks.
+    pub checked: bool,
 }
 
 impl Options {
@@ -74,6 +84,7 @@ impl Default for Options {
             batch: Self::BATCH,
             pool: None,
             grow: None,
+            checked: true,
         }
     }
 }
@@ -89,14 +100,14 @@ pub fn run(
     options: &Options,
     progress: &dyn Progress,
 ) -> Result<Report, JobError> {
-    within("--batch", options.batch, 1..=u32::MAX)?;
-    let kernels = warpheap_applications::load(device)?;
-    let reference = Reference::new(&options.input, options.iterations)?;
+    let kernels = loaded(device, options)?;
+    let (built, graph) = Built::whole(&options.input, options.iterations, options.checked)?;
     let context = Context {
         device,
         kernels: &kernels,
-        reference: &reference,
-        demand: &reference.demand(),
+        built: &built,
+        demand: &built.demand(),
+        meeting: None,
         pool: options.pool,
         grow: options.grow,
         batch: options.batch,
@@ -105,17 +116,45 @@ pub fn run(
     let mut runs = Vec::new();
     let mut left_out = Vec::new();
     for allocator in allocators {
-        match (allocator.job.fits)(context.demand) {
-            Ok(()) => runs.push((allocator.job.run)(&context)?),
-            Err(error) if allocator.by_name => return Err(error),
+        match fits(allocator, context.demand)? {
+            Ok(()) => {
+                let run = (allocator.job.run)(&context)?;
+                check_sum(&run, device)?;
+                runs.push(run);
+            }
             Err(error) => left_out.push(LeftOut::new(allocator.name, &error)),
         }
     }
     Ok(Report {
         schema: SCHEMA,
         device: DeviceReport::from(device),
-        graph: reference.report,
+        graph,
         runs,
         left_out,
+        checked: options.checked,
+        ranks: Vec::new(),
+    })
+}
+
+/// Checks the settings, and loads the kernels.
+fn loaded(device: &Device, options: &Options) -> Result<Kernels, JobError> {
+    within("--batch", options.batch, 1..=u32::MAX)?;
+    Ok(warpheap_applications::load(device)?)
+}
+
+/// Why an allocator cannot do it, if it cannot: an error if the user named it.
+fn fits(allocator: &Allocator<Job>, demand: &Demand) -> Result<Result<(), JobError>, JobError> {
+    match (allocator.job.fits)(demand) {
+        Err(error) if allocator.by_name => Err(error),
+        fits => Ok(fits),
+    }
+}
+
+/// Checks that the ranks of a run add up.
+fn check_sum(run: &Run, device: &Device) -> Result<(), JobError> {
+    check::sum(run.rank_sum).map_err(|mismatch: Mismatch| JobError::Wrong {
+        allocator: run.allocator,
+        backend: device.info().backend.to_string(),
+        what: mismatch.to_string(),
     })
 }

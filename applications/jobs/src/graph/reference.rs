@@ -1,6 +1,7 @@
 //! The plain CPU reference: the same graph and the same ranks, computed with no heap of ours.
 
 use super::edges::EdgeList;
+use std::convert::Infallible;
 
 /// In-neighbours of every vertex, as compressed rows; each row is sorted, with multiplicity.
 #[derive(Debug, PartialEq, Eq)]
@@ -14,23 +15,28 @@ pub struct InNeighbours {
 impl InNeighbours {
     /// Sorts the edges by target. The edges must be countable in 32 bits (the readers see to that).
     pub fn new(graph: &EdgeList) -> Self {
-        let vertices = graph.vertices as usize;
+        Self::of(graph.vertices, &graph.edges)
+    }
+
+    /// As [`new`](Self::new), of so many targets; sources may be any vertices.
+    pub fn of(targets: u32, edges: &[[u32; 2]]) -> Self {
+        let vertices = targets as usize;
         let mut offsets = vec![0u32; vertices + 1];
-        for [_, target] in &graph.edges {
+        for [_, target] in edges {
             offsets[*target as usize + 1] += 1;
         }
         for vertex in 0..vertices {
             offsets[vertex + 1] += offsets[vertex];
         }
         let mut next = offsets[..vertices].to_vec();
-        let mut sources = vec![0u32; graph.edges.len()];
-        for [source, target] in &graph.edges {
+        let mut sources = vec![0u32; edges.len()];
+        for [source, target] in edges {
             let slot = &mut next[*target as usize];
             sources[*slot as usize] = *source;
             *slot += 1;
         }
         let mut this = Self { offsets, sources };
-        for vertex in 0..graph.vertices {
+        for vertex in 0..targets {
             let row = this.range(vertex);
             this.sources[row].sort_unstable();
         }
@@ -47,6 +53,12 @@ impl InNeighbours {
     pub fn degree(&self, vertex: u32) -> u32 {
         let vertex = vertex as usize;
         self.offsets[vertex + 1] - self.offsets[vertex]
+    }
+
+    /// Number of edges that enter each vertex.
+    pub fn degrees(&self) -> Vec<u32> {
+        let pairs = self.offsets.windows(2);
+        pairs.map(|pair| pair[1] - pair[0]).collect()
     }
 
     /// Number of vertices.
@@ -98,21 +110,43 @@ impl PageRank {
 
     /// Runs the recurrence in double precision.
     pub fn run(&self, graph: &InNeighbours, out_degrees: &[u32], iterations: u32) -> Vec<f64> {
+        let all = |mine: &[f64], all: &mut [f64]| {
+            all.copy_from_slice(mine);
+            Ok::<_, Infallible>(())
+        };
+        let Ok(ranks) = self.run_part(graph, out_degrees, iterations, all);
+        ranks
+    }
+
+    /// The same for some of the vertices, whose in-neighbours these are. After each iteration `together` is given their ranks, and
+    /// puts those of all vertices into its second argument.
+    ///
+    /// # Errors
+    /// Those of `together`.
+    pub fn run_part<E>(
+        &self,
+        graph: &InNeighbours,
+        out_degrees: &[u32],
+        iterations: u32,
+        mut together: impl FnMut(&[f64], &mut [f64]) -> Result<(), E>,
+    ) -> Result<Vec<f64>, E> {
         let mut ranks = vec![self.start(); self.vertices as usize];
         let mut shares = vec![0.0; ranks.len()];
+        let mut mine = vec![self.start(); graph.vertices() as usize];
         for _ in 0..iterations {
             let base = self.base(Self::dangling(&ranks, out_degrees));
             for ((share, rank), degree) in shares.iter_mut().zip(&ranks).zip(out_degrees) {
                 // A vertex without out-edges is nobody's in-neighbour: its share is never read.
                 *share = rank / f64::from((*degree).max(1));
             }
-            for (vertex, rank) in (0..).zip(&mut ranks) {
+            for (vertex, rank) in (0..).zip(&mut mine) {
                 let row = &graph.sources[graph.range(vertex)];
                 let sum: f64 = row.iter().map(|source| shares[*source as usize]).sum();
                 *rank = base + self.damping * sum;
             }
+            together(&mine, &mut ranks)?;
         }
-        ranks
+        Ok(mine)
     }
 }
 

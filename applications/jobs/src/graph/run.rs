@@ -5,7 +5,8 @@ use super::context::Context;
 use super::insert::insert;
 use super::pool::need;
 use super::rank::rank;
-use super::report::{self, Phases, Run, top};
+use super::reference::InNeighbours;
+use super::report::{self, Phases, Run, checksum, top};
 use super::steps::Steps;
 use crate::error::JobError;
 use crate::pool::Failed;
@@ -51,8 +52,8 @@ fn in_pool<A>(context: &Context<'_>, pool: &mut Pool<A>) -> Result<Run, Failed>
 where
     A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
 {
-    let reference = context.reference;
-    let count = reference.list.vertices;
+    let built = context.built;
+    let count = built.rows();
     let mut vertices = DeviceVec::<HeapVec<u32>>::zeroed(context.device, count as usize)?;
     let mut phases = Phases::default();
 
@@ -63,15 +64,20 @@ where
     let grown = pool.stats()?;
     let ranks = rank(context, pool, &vertices, &mut phases)?;
     let lengths: Vec<u32> = vector_lengths(&vertices)?;
-    let base = reference.list.base;
+    let names = built.names();
     let wrong = |mismatch: Mismatch| JobError::Wrong {
         allocator: A::NAME,
         backend: context.device.info().backend.to_string(),
         what: mismatch.to_string(),
     };
     // Before the vectors are copied to places that these lengths decide.
-    check::degrees(&reference.rows, &lengths, base).map_err(wrong)?;
-    let mut neighbours = collect(context, pool, &vertices, &mut phases)?;
+    check::degrees(&built.in_degrees, &lengths, names).map_err(wrong)?;
+    let expected = built.expected.as_ref();
+    let collected = expected.map(|expected| {
+        let neighbours = collect(context, pool, &vertices, &expected.rows, &mut phases);
+        neighbours.map(|neighbours| (expected, neighbours))
+    });
+    let collected = collected.transpose()?;
 
     let started = Instant::now();
     let shape = LaunchConfig::for_num_elems(count);
@@ -82,8 +88,11 @@ where
     context.progress.snapshots().always(pool, "all freed")?;
 
     let started = Instant::now();
-    check::neighbours(&reference.rows, &mut neighbours, base).map_err(wrong)?;
-    let rank_error = check::ranks(&reference.ranks, &ranks, base).map_err(wrong)?;
+    let mut rank_error = None;
+    if let Some((expected, mut neighbours)) = collected {
+        check::neighbours(&expected.rows, &mut neighbours, names).map_err(wrong)?;
+        rank_error = Some(check::ranks(&expected.ranks, &ranks, names).map_err(wrong)?);
+    }
     check::heap(context.demand, &grown, &freed).map_err(wrong)?;
     phases.check += started.elapsed();
 
@@ -98,16 +107,13 @@ where
         frees: freed.frees,
         bytes_live: live,
         bytes_used: used,
-        utilisation: live as f64 / used.max(1) as f64,
-        iterations: reference.iterations,
+        utilisation: Run::utilisation(live, used),
+        iterations: built.iterations,
         rank_error,
+        rank_sum: ranks.iter().map(|rank| f64::from(*rank)).sum(),
+        checksum: checksum(&ranks, built.vertices.start),
         phases,
-        top: top(
-            &ranks,
-            |vertex| reference.rows.degree(vertex),
-            base,
-            report::TOP,
-        ),
+        top: top(&ranks, &built.in_degrees, names, report::TOP),
     })
 }
 
@@ -116,9 +122,9 @@ fn collect<A: GraphCollectEntry>(
     context: &Context<'_>,
     pool: &Pool<A>,
     vertices: &DeviceVec<HeapVec<u32>>,
+    rows: &InNeighbours,
     phases: &mut Phases,
 ) -> Result<Vec<u32>, DeviceError> {
-    let rows = &context.reference.rows;
     let started = Instant::now();
     let offsets = DeviceVec::from_slice(context.device, &rows.offsets)?;
     let out = DeviceVec::<u32>::zeroed(context.device, rows.sources.len())?;

@@ -22,7 +22,7 @@ impl Steps {
     pub fn new(context: &Context<'_>) -> Self {
         let growth = context.grow.map(|most| Growth::double().at_most(most));
         let vertices = match growth {
-            Some(_) => context.reference.list.vertices as usize,
+            Some(_) => context.built.rows() as usize,
             None => 0,
         };
         Steps {

@@ -50,7 +50,7 @@ fn attempt<A: Kernels>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>
         if let Some(number) = step.state {
             let state = &expected.states[number];
             let (mut neighbours, lengths) = rows.read()?;
-            let same = check::degrees(state, &lengths, context.base)
+            let same = check::degrees(&state.degrees(), &lengths, context.base)
                 .and_then(|()| check::neighbours(state, &mut neighbours, context.base));
             same.map_err(|mismatch| wrong::<A>(context, mismatch))?;
             run.footprint.push(footprint(&pool, step.phase)?);

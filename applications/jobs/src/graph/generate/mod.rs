@@ -5,11 +5,15 @@
 mod hub;
 mod plane;
 mod rmat;
+mod threads;
 
 use super::edges::EdgeList;
 use super::report::{Size, Source};
 use crate::error::{JobError, within};
+use crate::ranks::border;
+use hub::Hub;
 pub use rmat::{MAX_SCALE, Rmat};
+use threads::numbered;
 
 /// The shape of a generated graph.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -63,6 +67,14 @@ impl Wanted {
     /// # Errors
     /// [`JobError::Usage`] if it would have too many edges, or its shape has a number of its own.
     pub fn generate(self) -> Result<(EdgeList, Source), JobError> {
+        self.part(0, 1)
+    }
+
+    /// The edges of part `part` of `parts` of the graph, which has those of all parts in their order, and what the whole graph is.
+    ///
+    /// # Errors
+    /// [`JobError::Usage`] if a part would have too many edges, or the shape has a number of its own.
+    pub fn part(self, part: usize, parts: usize) -> Result<(EdgeList, Source), JobError> {
         let scale = self.scale.unwrap_or(DEFAULT_SCALE);
         within("--scale", scale, 1..=MAX_SCALE)?;
         let open = matches!(self.kind, Kind::Rmat | Kind::Hub);
@@ -77,31 +89,51 @@ impl Wanted {
             Kind::Grid => 4,
             Kind::Mesh => 6,
         };
-        if u32::try_from(u64::from(edge_factor) << scale).is_err() {
+        let most = u64::from(u32::MAX) * parts as u64;
+        if u64::from(edge_factor) << scale > most {
             return Err(JobError::Usage(format!(
-                "scale {scale} with edge factor {edge_factor} makes {} edges; at most {} can be handled",
+                "scale {scale} with edge factor {edge_factor} makes {} edges; at most {most} can be handled",
                 u64::from(edge_factor) << scale,
-                u32::MAX
             )));
         }
         let seed = self.seed;
         let size = Size { scale, seed };
-        Ok(match self.kind {
+        let share = |all: u64| border(all, part, parts)..border(all, part + 1, parts);
+        let vertices = share(1 << scale);
+        let vertices = vertices.start as u32..vertices.end as u32;
+        let (edges, source) = match self.kind {
             Kind::Rmat => {
                 let rmat = Rmat {
                     scale,
                     edge_factor,
                     seed,
                 };
-                (rmat.generate(), Source::Rmat { size, edge_factor })
+                let numbers = share(u64::from(edge_factor) << scale);
+                (
+                    numbered(numbers, |number| rmat.edge(number)),
+                    Source::Rmat { size, edge_factor },
+                )
             }
-            Kind::Grid => (plane::grid(scale, seed), Source::Grid { size }),
-            Kind::Mesh => (plane::mesh(scale, seed), Source::Mesh { size }),
-            Kind::Hub => (
-                hub::generate(scale, edge_factor, seed),
-                Source::Hub { size, edge_factor },
-            ),
-        })
+            Kind::Grid => (plane::grid(scale, seed, vertices), Source::Grid { size }),
+            Kind::Mesh => (plane::mesh(scale, seed, vertices), Source::Mesh { size }),
+            Kind::Hub => {
+                let hub = Hub {
+                    scale,
+                    edge_factor,
+                    seed,
+                };
+                (
+                    numbered(share(hub.edges()), |number| hub.edge(number)),
+                    Source::Hub { size, edge_factor },
+                )
+            }
+        };
+        let list = EdgeList {
+            vertices: 1 << scale,
+            edges,
+            base: 0,
+        };
+        Ok((list, source))
     }
 }
 
@@ -113,4 +145,43 @@ pub fn mix(value: u64) -> u64 {
     z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ z >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_all_edges_in_their_order() {
+        for kind in [Kind::Rmat, Kind::Grid, Kind::Mesh, Kind::Hub] {
+            let wanted = Wanted {
+                kind,
+                scale: Some(7),
+                ..Wanted::default()
+            };
+            let whole = wanted.generate().unwrap().0;
+            assert!(whole.edges.iter().flatten().all(|id| *id < 128), "{kind:?}");
+            for parts in [2, 3, 300] {
+                let part = |part| wanted.part(part, parts).unwrap().0;
+                let lists: Vec<EdgeList> = (0..parts).map(part).collect();
+                assert!(lists.iter().all(|list| list.vertices == 128));
+                let edges: Vec<_> = lists.into_iter().flat_map(|list| list.edges).collect();
+                assert_eq!(edges, whole.edges, "{kind:?} in {parts} parts");
+            }
+        }
+    }
+
+    #[test]
+    fn several_ranks_may_have_more_edges_together() {
+        let wanted = Wanted {
+            scale: Some(28),
+            edge_factor: Some(16),
+            ..Wanted::default()
+        };
+        let error = wanted.generate().unwrap_err().to_string();
+        assert!(error.contains("makes 4294967296 edges"), "{error}");
+        // Which none of so many has much of.
+        let part = wanted.part(7, 1 << 24).unwrap().0;
+        assert_eq!(part.edges.len(), 256);
+    }
 }

@@ -1,16 +1,16 @@
 //! Graphs that lie in a plane: vertices on a grid with neighbours around them, each edge in both directions.
 
 use super::mix;
-use crate::graph::edges::EdgeList;
+use super::threads::around;
+use std::ops::Range;
 
 /// One street in this many is missing.
 const MISSING: u64 = 10;
 
-/// Roads: vertices of a grid, the streets between neighbours, but for some.
-pub fn grid(scale: u32, seed: u64) -> EdgeList {
+/// Roads: vertices of a grid, the streets between neighbours, but for some; those of these vertices to the right and below.
+pub fn grid(scale: u32, seed: u64, vertices: Range<u32>) -> Vec<[u32; 2]> {
     let plane = Plane::new(scale);
-    let mut edges = Vec::new();
-    for vertex in 0..plane.vertices() {
+    around(vertices, |vertex, edges| {
         for (side, other) in [plane.right(vertex), plane.below(vertex)]
             .iter()
             .enumerate()
@@ -22,15 +22,13 @@ pub fn grid(scale: u32, seed: u64) -> EdgeList {
                 edges.extend([[vertex, *other], [*other, vertex]]);
             }
         }
-    }
-    plane.list(edges)
+    })
 }
 
-/// A triangulated plane: the grid with one diagonal of each cell, at random.
-pub fn mesh(scale: u32, seed: u64) -> EdgeList {
+/// A triangulated plane: the grid with one diagonal of each cell, at random; those of these vertices to the right and below.
+pub fn mesh(scale: u32, seed: u64, vertices: Range<u32>) -> Vec<[u32; 2]> {
     let plane = Plane::new(scale);
-    let mut edges = Vec::new();
-    for vertex in 0..plane.vertices() {
+    around(vertices, |vertex, edges| {
         let (right, below) = (plane.right(vertex), plane.below(vertex));
         for other in [right, below].into_iter().flatten() {
             edges.extend([[vertex, other], [other, vertex]]);
@@ -43,8 +41,7 @@ pub fn mesh(scale: u32, seed: u64) -> EdgeList {
             };
             edges.extend([[from, to], [to, from]]);
         }
-    }
-    plane.list(edges)
+    })
 }
 
 /// `2^scale` vertices in rows, as square as that can be.
@@ -71,37 +68,30 @@ impl Plane {
         let below = vertex + self.width;
         (below < self.vertices()).then_some(below)
     }
-
-    fn list(&self, edges: Vec<[u32; 2]>) -> EdgeList {
-        EdgeList {
-            vertices: self.vertices(),
-            edges,
-            base: 0,
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::edges::out_degrees;
 
     #[test]
     fn a_mesh_is_triangles() {
         for scale in [2, 5, 8] {
-            let mesh = mesh(scale, 7);
+            let mesh = mesh(scale, 7, 0..1 << scale);
             let (height, width) = (1 << (scale / 2), 1 << scale.div_ceil(2));
             let sides = (width - 1) * height + width * (height - 1);
             let cells = (width - 1) * (height - 1);
-            assert_eq!(mesh.edges.len(), 2 * (sides + cells), "scale {scale}");
-            let largest = mesh.out_degrees().into_iter().max();
+            assert_eq!(mesh.len(), 2 * (sides + cells), "scale {scale}");
+            let largest = out_degrees(&mesh, 1 << scale).into_iter().max();
             assert!(largest <= Some(8), "{largest:?}");
         }
     }
 
     #[test]
     fn roads_lead_both_ways_and_some_are_missing() {
-        let grid = grid(10, 1);
-        let mut edges = grid.edges.clone();
+        let grid = grid(10, 1, 0..1024);
+        let mut edges = grid.clone();
         edges.sort_unstable();
         assert!(
             edges
@@ -112,7 +102,7 @@ mod tests {
         let share = edges.len() as f64 / f64::from(all);
         assert!((0.85..0.95).contains(&share), "{share}");
         edges.dedup();
-        assert_eq!(edges.len(), grid.edges.len(), "no edge comes twice");
-        assert_ne!(grid, super::grid(10, 2));
+        assert_eq!(edges.len(), grid.len(), "no edge comes twice");
+        assert_ne!(grid, super::grid(10, 2, 0..1024));
     }
 }

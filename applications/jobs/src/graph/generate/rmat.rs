@@ -5,6 +5,7 @@
 //! function of (seed, edge number) in integer arithmetic alone, so a graph is the same on every
 //! machine and with any number of threads.
 
+use super::threads::numbered;
 use super::{GOLDEN, mix};
 use crate::graph::edges::EdgeList;
 
@@ -43,29 +44,16 @@ impl Rmat {
     ///
     /// `scale` must be at most [`MAX_SCALE`] and `edges()` must be known; otherwise the graph is empty.
     pub fn generate(&self) -> EdgeList {
-        let count = self.edges().unwrap_or(0) as usize;
-        let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let share = count.div_ceil(threads).max(1);
-        let mut edges = vec![[0u32; 2]; count];
-        std::thread::scope(|scope| {
-            for (part, slice) in edges.chunks_mut(share).enumerate() {
-                scope.spawn(move || {
-                    let first = (part * share) as u64;
-                    for (number, edge) in (first..).zip(slice) {
-                        *edge = self.edge(number);
-                    }
-                });
-            }
-        });
+        let numbers = 0..u64::from(self.edges().unwrap_or(0));
         EdgeList {
             vertices: 1 << self.scale,
-            edges,
+            edges: numbered(numbers, |number| self.edge(number)),
             base: 0,
         }
     }
 
     /// The edge of that number.
-    fn edge(&self, number: u64) -> [u32; 2] {
+    pub(super) fn edge(&self, number: u64) -> [u32; 2] {
         let mut state = mix(self.seed ^ mix(number));
         let (mut source, mut target) = (0u32, 0u32);
         let mut bits = 0u64;

@@ -50,7 +50,7 @@ pub enum ReadError {
         /// Name of the file.
         file: String,
         /// Edges, mirrored ones included.
-        edges: usize,
+        edges: u64,
     },
     /// Nearly all vertices would be isolated.
     #[error(
@@ -63,7 +63,7 @@ pub enum ReadError {
         /// Largest id, plus 1 when counted from 0.
         vertices: u32,
         /// Edges.
-        edges: usize,
+        edges: u64,
     },
 }
 

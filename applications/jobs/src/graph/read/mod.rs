@@ -6,11 +6,13 @@
 mod edge_list;
 mod error;
 mod matrix_market;
+mod part;
 
 use super::edges::EdgeList;
 use std::path::Path;
 
 pub use error::{LineError, ReadError, shown};
+pub use part::part;
 
 /// What a file does not say about itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,37 +55,64 @@ pub fn read(path: &Path, options: ReadOptions) -> Result<EdgeList, ReadError> {
 /// [`ReadError`], as [`read`].
 pub fn parse(name: &str, bytes: &[u8], options: ReadOptions) -> Result<EdgeList, ReadError> {
     let input = Input::new(name, bytes)?;
-    let graph = if input
-        .text
-        .get(..BANNER.len())
-        .is_some_and(|start| start.eq_ignore_ascii_case(BANNER))
-    {
+    let graph = if is_matrix_market(input.text.as_bytes()) {
         matrix_market::parse(&input, options)?
     } else {
         edge_list::parse(&input, options)?
     };
-    if graph.edges.is_empty() {
-        return Err(ReadError::NoEdges { file: name.into() });
-    }
-    if u32::try_from(graph.edges.len()).is_err() {
-        return Err(ReadError::TooManyEdges {
-            file: name.into(),
-            edges: graph.edges.len(),
-        });
+    let edges = graph.edges.len() as u64;
+    whole(name, graph.vertices, edges)?;
+    countable(name, edges)?;
+    Ok(graph)
+}
+
+/// Checks that a file of so many vertices and edges is a graph.
+///
+/// # Errors
+/// [`ReadError::NoEdges`], [`ReadError::TooSparse`].
+pub(super) fn whole(name: &str, vertices: u32, edges: u64) -> Result<(), ReadError> {
+    let file = || name.to_owned();
+    if edges == 0 {
+        return Err(ReadError::NoEdges { file: file() });
     }
     // Every vertex costs an empty vector on the device, so one stray id must not ask for billions.
-    if graph.vertices > 1 << 24 && graph.vertices as usize / 256 > graph.edges.len() {
+    if vertices > 1 << 24 && u64::from(vertices) / 256 > edges {
         return Err(ReadError::TooSparse {
-            file: name.into(),
-            vertices: graph.vertices,
-            edges: graph.edges.len(),
+            file: file(),
+            vertices,
+            edges,
         });
     }
-    Ok(graph)
+    Ok(())
+}
+
+/// Checks that 32 bits count the edges that one process has of a file.
+fn countable(name: &str, edges: u64) -> Result<(), ReadError> {
+    match u32::try_from(edges) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(ReadError::TooManyEdges {
+            file: name.to_owned(),
+            edges,
+        }),
+    }
+}
+
+/// Whether a file that begins like this is a Matrix Market file.
+fn is_matrix_market(begin: &[u8]) -> bool {
+    begin
+        .get(..BANNER.len())
+        .is_some_and(|begin| begin.eq_ignore_ascii_case(BANNER.as_bytes()))
 }
 
 /// First word of a Matrix Market file.
 const BANNER: &str = "%%MatrixMarket";
+/// How files begin that `gzip` made.
+const COMPRESSED: [u8; 2] = [0x1F, 0x8B];
+
+/// What is behind the byte order mark, which editors on Windows put in front.
+fn behind_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
+}
 
 /// A file in memory, with the name that errors carry.
 struct Input<'a> {
@@ -93,14 +122,18 @@ struct Input<'a> {
 
 impl<'a> Input<'a> {
     fn new(name: &'a str, bytes: &'a [u8]) -> Result<Self, ReadError> {
-        // Editors on Windows put a byte order mark in front.
-        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        let bytes = behind_mark(bytes);
         if bytes.trim_ascii().is_empty() {
             return Err(ReadError::Empty { file: name.into() });
         }
-        if bytes.starts_with(&[0x1F, 0x8B]) {
+        if bytes.starts_with(&COMPRESSED) {
             return Err(ReadError::Compressed { file: name.into() });
         }
+        Self::of(name, bytes)
+    }
+
+    /// Some lines of a file, which may be none.
+    fn of(name: &'a str, bytes: &'a [u8]) -> Result<Self, ReadError> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let valid = &bytes[..error.valid_up_to()];
             let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;

@@ -241,3 +241,43 @@ fn missing_file() {
         "{error:?}"
     );
 }
+
+/// The edges of all parts of a file.
+fn of_parts(path: &Path, parts: usize) -> Vec<EdgeList> {
+    let part = |number| match part(path, ZERO, number, parts) {
+        Ok(list) => list,
+        Err(error) => panic!("part {number} of {parts}: {error}"),
+    };
+    (0..parts).map(part).collect()
+}
+
+#[test]
+fn parts_have_all_edges_in_their_order() {
+    let folder = std::env::temp_dir().join(format!("warpheap-parts-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("graph");
+    let list = "\u{FEFF}# a list\n0 1\n\n2 1 0.5 long line\r\n3,0\n% more\n1 1\n0 1";
+    let matrix = "%%MatrixMarket matrix coordinate pattern symmetric\n5 5 4\n2 1\n3 3\n5 2\n4 1\n";
+    for text in [list, matrix] {
+        std::fs::write(&path, text).unwrap();
+        let whole = good(text);
+        for parts in [1, 2, 3, 5, 40] {
+            let lists = of_parts(&path, parts);
+            let vertices = lists.iter().map(|list| list.vertices).max();
+            assert_eq!(vertices, Some(whole.vertices), "{parts} parts");
+            assert!(lists.iter().all(|list| list.base == whole.base));
+            let edges: Vec<_> = lists.into_iter().flat_map(|list| list.edges).collect();
+            assert_eq!(edges, whole.edges, "{parts} parts of {text}");
+        }
+    }
+    // A wrong line is named as in the whole file, whoever reads it.
+    std::fs::write(&path, format!("{list}\n0 x\n")).unwrap();
+    let mut wrong = (0..3).filter_map(|number| part(&path, ZERO, number, 3).err());
+    let error = wrong
+        .next()
+        .map(|error| error.to_string())
+        .unwrap_or_default();
+    assert!(error.contains("graph:9: `x` is no vertex id"), "{error}");
+    assert!(wrong.next().is_none());
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -1,11 +1,15 @@
 //! Is what the device built the graph that was put in, and are its ranks right?
 
+mod mismatch;
+mod names;
+
 use super::growth::Demand;
 use super::reference::InNeighbours;
-use std::fmt::{self, Display, Formatter};
-use thiserror::Error;
+use mismatch::Level;
 use warpheap::PoolStats;
-use warpheap_applications::rows::reach::UNREACHED;
+
+pub use mismatch::Mismatch;
+pub use names::Names;
 
 /// Largest relative difference allowed between a rank computed on the device in single precision and
 /// the reference in double precision.
@@ -15,114 +19,8 @@ use warpheap_applications::rows::reach::UNREACHED;
 /// vertices differ by far more.
 pub const RANK_TOLERANCE: f64 = 1e-3;
 
-/// A difference between the device's answer and the reference. Vertex numbers are as the user wrote
-/// them.
-#[derive(Debug, Error, PartialEq)]
-pub enum Mismatch {
-    /// A vertex has the wrong number of neighbours.
-    #[error(
-        "the graph on the device is wrong: vertex {vertex} has {got} in-neighbours instead of {expected}"
-    )]
-    Degree {
-        /// The vertex.
-        vertex: u64,
-        /// In-edges in the input.
-        expected: u32,
-        /// Length of the vertex's vector on the device.
-        got: u32,
-    },
-    /// A vertex has the right number of neighbours, but not these.
-    #[error(
-        "the graph on the device is wrong: the sorted in-neighbours of vertex {vertex} have {got} \
-         where {expected} belongs"
-    )]
-    Neighbour {
-        /// The vertex.
-        vertex: u64,
-        /// Neighbour in the input.
-        expected: u64,
-        /// Neighbour on the device.
-        got: u64,
-    },
-    /// The device answered for another number of vertices or edges.
-    #[error("the device returned {got} values instead of {expected}")]
-    Count {
-        /// Values that belong there.
-        expected: usize,
-        /// Values that came.
-        got: usize,
-    },
-    /// The heap handed out or took back another number of blocks or bytes than the vectors need.
-    #[error("the heap counted {got} {what} instead of {expected}")]
-    Heap {
-        /// What was counted.
-        what: &'static str,
-        /// What the vectors need.
-        expected: u64,
-        /// What was counted.
-        got: u64,
-    },
-    /// Triangles.
-    #[error("{got} triangles were found instead of {expected}")]
-    Triangles {
-        /// As the CPU counts.
-        expected: u64,
-        /// As the device does.
-        got: u64,
-    },
-    /// A vertex has the wrong level.
-    #[error(
-        "the search on the device is wrong: vertex {vertex} has level {got} instead of {expected}"
-    )]
-    Level {
-        /// The vertex.
-        vertex: u64,
-        /// As the CPU finds it.
-        expected: Level,
-        /// As the device does.
-        got: Level,
-    },
-    /// A vertex is in another component.
-    #[error(
-        "the components on the device are wrong: the smallest vertex of that of vertex {vertex} is {got} instead of {expected}"
-    )]
-    Component {
-        /// The vertex.
-        vertex: u64,
-        /// As the CPU finds it.
-        expected: u64,
-        /// As the device does.
-        got: u64,
-    },
-    /// A rank is off by more than [`RANK_TOLERANCE`].
-    #[error(
-        "the ranks of the device are wrong: vertex {vertex} has {got:e} instead of {expected:e} \
-         (relative difference {error:.1e}, allowed {RANK_TOLERANCE:.0e})"
-    )]
-    Rank {
-        /// The vertex.
-        vertex: u64,
-        /// Rank of the reference.
-        expected: f64,
-        /// Rank of the device.
-        got: f32,
-        /// Relative difference.
-        error: f64,
-    },
-}
-
-/// The level of a vertex, as it is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Level(u32);
-
-impl Display for Level {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            UNREACHED => f.write_str("none"),
-            level => level.fmt(f),
-        }
-    }
-}
+/// Largest difference allowed between the sum of all ranks and 1.
+pub const SUM_TOLERANCE: f64 = 1e-3;
 
 /// Compares numbers of values.
 ///
@@ -160,24 +58,21 @@ pub fn heap(demand: &Demand, growing: &PoolStats, freed: &PoolStats) -> Result<(
     Ok(())
 }
 
-/// Compares the lengths of the vertices' vectors with the in-degrees. `base` is what is added to an id
-/// when it is shown.
+/// Compares the lengths of the vertices' vectors with the in-degrees.
 ///
 /// # Errors
 /// [`Mismatch`] for the first vertex that differs.
-pub fn degrees(graph: &InNeighbours, lengths: &[u32], base: u32) -> Result<(), Mismatch> {
-    count(graph.vertices() as usize, lengths.len())?;
-    for (vertex, got) in (0..).zip(lengths) {
-        let expected = graph.degree(vertex);
-        if *got != expected {
-            return Err(Mismatch::Degree {
-                vertex: u64::from(vertex) + u64::from(base),
-                expected,
-                got: *got,
-            });
-        }
-    }
-    Ok(())
+pub fn degrees(
+    in_degrees: &[u32],
+    lengths: &[u32],
+    names: impl Into<Names>,
+) -> Result<(), Mismatch> {
+    let names = names.into();
+    differing(in_degrees, lengths, |row, expected, got| Mismatch::Degree {
+        vertex: names.of_row(row),
+        expected,
+        got,
+    })
 }
 
 /// Compares the neighbours as multisets. `collected` has the reference's rows, each in any order; it
@@ -185,7 +80,12 @@ pub fn degrees(graph: &InNeighbours, lengths: &[u32], base: u32) -> Result<(), M
 ///
 /// # Errors
 /// [`Mismatch`] for the first vertex that differs.
-pub fn neighbours(graph: &InNeighbours, collected: &mut [u32], base: u32) -> Result<(), Mismatch> {
+pub fn neighbours(
+    graph: &InNeighbours,
+    collected: &mut [u32],
+    names: impl Into<Names>,
+) -> Result<(), Mismatch> {
+    let names = names.into();
     count(graph.sources.len(), collected.len())?;
     for vertex in 0..graph.vertices() {
         let row = graph.range(vertex);
@@ -193,11 +93,10 @@ pub fn neighbours(graph: &InNeighbours, collected: &mut [u32], base: u32) -> Res
         got.sort_unstable();
         let differ = graph.sources[row].iter().zip(got).find(|(a, b)| **a != **b);
         if let Some((expected, got)) = differ {
-            let shown = |id: u32| u64::from(id) + u64::from(base);
             return Err(Mismatch::Neighbour {
-                vertex: shown(vertex),
-                expected: shown(*expected),
-                got: shown(*got),
+                vertex: names.of_row(vertex.into()),
+                expected: names.of(*expected),
+                got: names.of(*got),
             });
         }
     }
@@ -249,7 +148,7 @@ fn differing(
 ///
 /// # Errors
 /// [`Mismatch`] for the vertex that is furthest off, when that is more than [`RANK_TOLERANCE`].
-pub fn ranks(reference: &[f64], ranks: &[f32], base: u32) -> Result<f64, Mismatch> {
+pub fn ranks(reference: &[f64], ranks: &[f32], names: impl Into<Names>) -> Result<f64, Mismatch> {
     count(reference.len(), ranks.len())?;
     let (mut worst, mut at) = (0.0, 0);
     for (vertex, (expected, got)) in reference.iter().zip(ranks).enumerate() {
@@ -263,7 +162,7 @@ pub fn ranks(reference: &[f64], ranks: &[f32], base: u32) -> Result<f64, Mismatc
     }
     if worst > RANK_TOLERANCE {
         return Err(Mismatch::Rank {
-            vertex: at as u64 + u64::from(base),
+            vertex: names.into().of_row(at as u64),
             expected: reference[at],
             got: ranks[at],
             error: worst,
@@ -272,10 +171,22 @@ pub fn ranks(reference: &[f64], ranks: &[f32], base: u32) -> Result<f64, Mismatc
     Ok(worst)
 }
 
+/// Checks that the ranks of all vertices add up to 1: all that can be said of ranks that the CPU has not computed.
+///
+/// # Errors
+/// [`Mismatch::Sum`] if their sum is off by more than [`SUM_TOLERANCE`].
+pub fn sum(got: f64) -> Result<(), Mismatch> {
+    match (got - 1.0).abs() <= SUM_TOLERANCE {
+        true => Ok(()),
+        false => Err(Mismatch::Sum { got }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::edges::EdgeList;
     use super::*;
+    use warpheap_applications::rows::reach::UNREACHED;
 
     fn rows() -> InNeighbours {
         InNeighbours::new(&EdgeList {
@@ -325,17 +236,28 @@ mod tests {
 
     #[test]
     fn lengths_are_compared() {
-        let rows = rows();
-        assert_eq!(degrees(&rows, &[3, 0, 1], 0), Ok(()));
-        assert_eq!(
-            degrees(&rows, &[3, 1, 1], 0),
+        let degrees = |lengths: &[u32], names| super::degrees(&[3, 0, 1], lengths, names);
+        let all = Names::from(0);
+        assert_eq!(degrees(&[3, 0, 1], all), Ok(()));
+        let wrong = |vertex| {
             Err(Mismatch::Degree {
-                vertex: 1,
+                vertex,
                 expected: 0,
-                got: 1
+                got: 1,
             })
-        );
-        assert!(degrees(&rows, &[3, 0], 0).is_err());
+        };
+        assert_eq!(degrees(&[3, 1, 1], all), wrong(1));
+        // The rows of a rank: vertices from 70 on, which count from 1.
+        assert_eq!(degrees(&[3, 1, 1], Names { first: 70, base: 1 }), wrong(72));
+        assert!(degrees(&[3, 0], all).is_err());
+    }
+
+    #[test]
+    fn ranks_add_up_to_one() {
+        assert_eq!((sum(1.0), sum(0.9995)), (Ok(()), Ok(())));
+        for got in [0.9, 1.1, f64::NAN] {
+            assert!(sum(got).is_err(), "{got}");
+        }
     }
 
     #[test]
