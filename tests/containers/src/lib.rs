@@ -112,8 +112,3 @@ pub fn assert_empty<A: HostAlloc>(pool: &Pool<A>) {
         A::NAME
     );
 }
-
-fn gpu(site: &'static OnceLock<Option<Site>>, backend: BackendKind) -> Option<Site> {
-    let open = || Device::open_backend(backend, None).map(Site::new);
-    devices::once(site, backend, "the containers", open).cloned()
-}
