@@ -1,6 +1,7 @@
 //! The parts of all ranks, on each of them.
 
 use crate::bytes::{bytes_of, bytes_of_mut, zeroed};
+use crate::exchange::whole;
 use crate::{DistError, Op, World};
 use std::ops::Range;
 use warpheap::api::Element;
@@ -11,12 +12,12 @@ impl World {
     /// Puts the parts of all ranks one behind the other, in the order of ranks, over all elements of `all`, on every rank. Parts have
     /// any lengths, and may be empty; together they are as long as `all`. A call of all ranks.
     ///
-    /// It goes through host memory: all parts, and if they have more than [`set_round_bytes`](Self::set_round_bytes), as much again for
-    /// what is under way.
+    /// NCCL brings them from GPU to GPU where the ranks have it ([`carrier`](Self::carrier)). Otherwise it goes through host memory: all
+    /// parts, and if they have more than [`set_round_bytes`](Self::set_round_bytes), as much again for what is under way.
     ///
     /// # Errors
     /// [`DistError::Gathered`] on all ranks unless the lengths add up to that of `all`; [`DistError::Elements`] if ranks have elements
-    /// of different sizes; [`DistError::NoMemory`]; [`DistError::Device`].
+    /// of different sizes; [`DistError::NoMemory`]; those of [`carrier`](Self::carrier); [`DistError::Device`].
     pub fn all_gather<T: Element + Copy>(
         &self,
         device: &Device,
@@ -58,20 +59,14 @@ impl World {
             return Err(DistError::Gathered { parts, least, most });
         }
         for (from, &bytes) in lengths.iter().enumerate() {
-            if bytes % element as u64 != 0 {
-                return Err(DistError::Elements {
-                    from,
-                    bytes,
-                    element,
-                });
-            }
+            whole::<T>(from, bytes)?;
         }
         self.add_sent(bytes * (self.size() as u64 - 1));
         // They are parts of what is in memory here.
         Ok(lengths.into_iter().map(|bytes| bytes as usize).collect())
     }
 
-    /// Brings parts of these lengths in bytes, which fill `all`, from device to device by way of the hosts.
+    /// Brings parts of these lengths in bytes, which fill `all`, from device to device.
     fn gather_vecs<T: Element + Copy>(
         &self,
         device: &Device,
@@ -79,6 +74,11 @@ impl World {
         all: &mut DeviceVec<T>,
         lengths: &[usize],
     ) -> Result<(), DistError> {
+        #[cfg(feature = "mpi")]
+        if let Some(nccl) = self.nccl(device)? {
+            return nccl.all_gather(self.size(), mine, all, lengths);
+        }
+        let _ = device;
         // What a rank has for itself need not leave the device.
         let own = place(self.rank(), lengths);
         let own = own.start / size_of::<T>()..own.end / size_of::<T>();
@@ -86,8 +86,6 @@ impl World {
         if self.size() == 1 {
             return Ok(());
         }
-        // By way of the hosts it takes no call of the device but those of its vectors.
-        let _ = device;
         let part = mine.to_vec()?;
         let mut host = zeroed::<T>(all.len()).ok_or_else(|| DistError::NoMemory {
             from: self.rank(),

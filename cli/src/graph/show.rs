@@ -17,6 +17,9 @@ pub fn text(report: &Report) -> String {
         runs => text += &runs_table(report, runs),
     }
     text += &ranks_table(&report.ranks);
+    if let Some(carrier) = &report.carrier {
+        text += &format!("ranks of vertices went from device to device by {carrier}\n");
+    }
     text += &left_out::lines(&report.left_out);
     // The checks made sure that all runs have the same ranks.
     if let Some(run) = report.runs.first() {
@@ -262,6 +265,7 @@ mod tests {
             left_out: Vec::new(),
             checked: true,
             ranks: Vec::new(),
+            carrier: None,
         }
     }
 
@@ -343,6 +347,7 @@ mod tests {
             runs: report.runs.clone(),
         };
         report.ranks = (0..3).map(rank).collect();
+        report.carrier = Some("NCCL 2.27.3".into());
         let json = serde_json::to_value(&report).unwrap_or_default();
         assert_eq!(
             keys(&json["ranks"][2]).join(" "),
@@ -351,6 +356,7 @@ mod tests {
         let text = text(&report);
         let rows = text.lines().filter(|line| line.contains("4.00 KiB"));
         assert_eq!(rows.count(), 3, "{text}");
+        assert!(text.contains("by NCCL 2.27.3\n"), "{text}");
     }
 
     #[test]

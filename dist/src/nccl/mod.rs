@@ -19,10 +19,10 @@ use crate::{DistError, Op, World};
 use library::{Comm, Functions, UniqueId};
 use std::ptr::null_mut;
 use std::sync::Arc;
-use warpheap::Device;
 use warpheap::api::host::BackendKind;
+use warpheap::{Device, DeviceError, DeviceVec};
 
-/// `off` keeps ranks from taking it.
+/// Whether ranks look for it: `best` or `off`.
 const VARIABLE: &str = "WARPHEAP_NCCL";
 
 /// The ranks as NCCL knows them. It lasts as long as the process: to end it takes a device, which may be gone by then.
@@ -44,9 +44,14 @@ impl Nccl {
     /// Connects the ranks, each with the device that it will always use. A call of all ranks.
     ///
     /// # Errors
-    /// [`DistError::Nccl`] if the library cannot begin; [`DistError::Device`].
+    /// [`DistError::Nccl`] if the library cannot begin; [`DistError::Device`], also for a variable that makes no sense.
     pub fn connect(world: &World, device: &Device) -> Result<Found, DistError> {
-        let mine = usable(device);
+        let mine = world.agree(wanted(std::env::var(VARIABLE).ok()))?;
+        let mine = if mine {
+            usable(device)
+        } else {
+            Err(format!("{VARIABLE} is off"))
+        };
         let mut all = [u64::from(mine.is_ok())];
         world.reduce(Op::Min, &mut all)?;
         let functions = match mine {
@@ -71,15 +76,26 @@ impl Nccl {
         let refusal = functions.refusal(answer);
         let mut all = [u64::from(refusal.is_none())];
         world.reduce(Op::Min, &mut all)?;
-        Ok(match refusal {
-            Some(what) => Found::Not(format!("{what} (two ranks with one GPU?)")),
-            None if all[0] == 0 => Found::Not("it was refused on another rank".into()),
-            None => Found::Connected(Nccl {
-                functions,
-                comm,
-                device: device.clone(),
-            }),
-        })
+        match refusal {
+            Some(what) => return Ok(Found::Not(format!("{what} (two ranks with one GPU?)"))),
+            None if all[0] == 0 => return Ok(Found::Not("it was refused on another rank".into())),
+            None => {}
+        }
+        let nccl = Nccl {
+            functions,
+            comm,
+            device: device.clone(),
+        };
+        nccl.try_out(world)?;
+        Ok(Found::Connected(nccl))
+    }
+
+    /// Sends something from each rank to each. NCCL opens its ways when they are first used, which takes up to a second: here, and not
+    /// where a job measures.
+    fn try_out(&self, world: &World) -> Result<(), DistError> {
+        let mine = DeviceVec::from_slice(&self.device, &[world.rank() as u32])?;
+        let mut all = DeviceVec::zeroed(&self.device, world.size())?;
+        self.all_gather(world.size(), &mine, &mut all, &vec![4; world.size()])
     }
 
     /// Whether it was connected with this device.
@@ -93,11 +109,21 @@ impl Nccl {
     }
 }
 
+/// Whether ranks are to look for it, as the variable says.
+fn wanted(value: Option<String>) -> Result<bool, DeviceError> {
+    match value.as_deref().map_or("", str::trim) {
+        "" | "best" => Ok(true),
+        "off" => Ok(false),
+        other => Err(DeviceError::BadConfig {
+            setting: VARIABLE.into(),
+            value: other.into(),
+            allowed: "`best` or `off`".into(),
+        }),
+    }
+}
+
 /// The library, if this rank can take it.
 fn usable(device: &Device) -> Result<&'static Functions, String> {
-    if std::env::var(VARIABLE).is_ok_and(|value| value.trim() == "off") {
-        return Err(format!("{VARIABLE} is off"));
-    }
     if device.info().backend != BackendKind::Cuda {
         return Err(format!("{} is no CUDA device", device.info().name));
     }
@@ -120,4 +146,23 @@ fn common_id(world: &World, functions: &Functions) -> Result<UniqueId, DistError
     let mut came = world.exchange(&parts)?;
     let from_0: Result<[u8; 128], _> = came.swap_remove(0).try_into();
     Ok(from_0.map_or(id, UniqueId))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_says_whether_it_is_looked_for() {
+        let of = |value: &str| wanted(Some(value.into()));
+        assert!(matches!(wanted(None), Ok(true)));
+        assert!(matches!(
+            (of(" best"), of(""), of("off")),
+            (Ok(true), Ok(true), Ok(false))
+        ));
+        let message = of("ring").map_err(|error| error.to_string());
+        assert!(
+            message.is_err_and(|text| text.contains("WARPHEAP_NCCL") && text.contains("`off`"))
+        );
+    }
 }

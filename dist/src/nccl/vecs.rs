@@ -48,20 +48,17 @@ impl Nccl {
         Ok(received)
     }
 
-    /// Puts what each rank has in `mine` behind what the lower ranks have, in `all` of every rank; `lengths` has the numbers of elements,
-    /// which are those of `mine` on all ranks and together that of `all`.
+    /// Puts the parts that the `size` ranks have in `mine` one behind the other into `all`; `lengths` has their bytes, which fill it.
     pub fn all_gather<T: Element + Copy>(
         &self,
-        world: &World,
+        size: usize,
         mine: &DeviceVec<T>,
         all: &mut DeviceVec<T>,
-        lengths: &[u64],
+        lengths: &[usize],
     ) -> Result<(), DistError> {
-        let element = size_of::<T>() as u64;
         let mut end = 0;
-        let piece = |(rank, length): (usize, &u64)| {
-            let offset = end;
-            let bytes = length * element;
+        let behind = |(rank, &length): (usize, &usize)| {
+            let (offset, bytes) = (end, length as u64);
             end += bytes;
             Piece {
                 rank,
@@ -70,20 +67,17 @@ impl Nccl {
                 bytes,
             }
         };
-        let into: Vec<Piece> = lengths.iter().enumerate().map(piece).collect();
-        let out: Vec<Piece> = (0..world.size())
-            .map(|rank| Piece {
-                rank,
-                of: 0,
-                offset: 0,
-                bytes: bytes_of(mine),
-            })
-            .collect();
+        let into: Vec<Piece> = lengths.iter().enumerate().map(behind).collect();
+        let to = |rank| Piece {
+            rank,
+            of: 0,
+            offset: 0,
+            bytes: bytes_of(mine),
+        };
+        let out: Vec<Piece> = (0..size).map(to).collect();
         // SAFETY: the pieces that come lie one behind the other in a vector that has room for them, and all bytes are values of an
         // `Element`.
-        unsafe { self.exchange(&[mine.arg(), all.arg_mut()], &out, &into) }?;
-        world.add_sent(bytes_of(mine) * (world.size() as u64 - 1));
-        Ok(())
+        unsafe { self.exchange(&[mine.arg(), all.arg_mut()], &out, &into) }
     }
 }
 

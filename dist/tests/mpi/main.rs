@@ -5,8 +5,22 @@ mod started;
 
 use started::{case, ranks};
 use std::time::Duration;
-use warpheap::DeviceVec;
+use warpheap::{Device, DeviceVec};
 use warpheap_dist::{Op, World};
+
+/// The device of a rank: an emulator, unless `WARPHEAP_BACKEND` says otherwise. With `cuda`, on a machine that has a GPU for each rank
+/// and NCCL, vectors go by that.
+fn device(world: &World) -> Device {
+    let backend = std::env::var("WARPHEAP_BACKEND").ok();
+    let backend = backend.as_deref().unwrap_or("host");
+    let device = world.open_device(Some(backend), None).unwrap();
+    let carrier = world.carrier(&device).unwrap();
+    match backend {
+        "host" => assert!(carrier.to_string().contains("no CUDA device"), "{carrier}"),
+        _ => println!("by {carrier}"),
+    }
+    device
+}
 
 /// What rank `from` sends to rank `to`: nothing to the rank behind it and to rank 0, a length of its own to each other.
 fn part(from: usize, to: usize, size: usize) -> Vec<u64> {
@@ -36,7 +50,7 @@ fn all_to_all(world: &World) {
     };
     assert_eq!(world.bytes_sent(), (0..size).map(bytes).sum::<u64>());
 
-    let device = world.open_device(Some("host"), None).unwrap();
+    let device = device(world);
     let upload = |part: &Vec<u64>| DeviceVec::from_slice(&device, part).unwrap();
     let parts: Vec<_> = parts.iter().map(upload).collect();
     let received = world.exchange_vecs(&device, &parts).unwrap();
@@ -59,7 +73,7 @@ fn all_on_all(world: &World) {
     let others = world.size() as u64 - 1;
     assert_eq!(world.bytes_sent(), 4 * mine.len() as u64 * others);
 
-    let device = world.open_device(Some("host"), None).unwrap();
+    let device = device(world);
     let part = DeviceVec::from_slice(&device, &mine).unwrap();
     let mut all = DeviceVec::zeroed(&device, expected.len()).unwrap();
     world.all_gather(&device, &part, &mut all).unwrap();

@@ -5,14 +5,16 @@ use std::fs;
 use std::path::Path;
 
 /// Folders with what reads variables: of tests and chores, those that readers may set.
-const FOLDERS: [&str; 10] = [
+const FOLDERS: [&str; 12] = [
     "src",
     "backend-cuda/src",
     "backend-host/src",
     "backend-vulkan/src",
     "device-build/src",
     "device-build/tests",
+    "dist/src",
     "tests/containers/src",
+    "tests/devices/src",
     "tests/src",
     "toolchain/src",
     "xtask/src",

@@ -133,6 +133,7 @@ pub fn run(
         left_out,
         checked: options.checked,
         ranks: Vec::new(),
+        carrier: None,
     })
 }
 

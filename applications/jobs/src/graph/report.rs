@@ -37,6 +37,9 @@ pub struct Report {
     /// What each rank did, if there were several: `runs` then has what all took together, and the longest of their times.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<RankReport>,
+    /// What brought ranks of vertices from device to device, if there were several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub carrier: Option<String>,
 }
 
 /// What one of several ranks did.

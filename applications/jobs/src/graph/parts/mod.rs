@@ -96,6 +96,7 @@ pub fn run(
         batch: options.batch,
         progress,
     };
+    let carrier = world.carrier(device)?.to_string();
     let before = world.bytes_sent();
     let (mut runs, mut left_out) = (Vec::new(), Vec::new());
     for allocator in allocators {
@@ -145,6 +146,7 @@ pub fn run(
         left_out,
         checked: options.checked,
         ranks,
+        carrier: Some(carrier),
     }))
 }
 
