@@ -58,7 +58,7 @@ fn by_one(world: &World) -> Result<(), CliError> {
     match world.size() {
         1 => Ok(()),
         _ => Err(CliError::Usage(format!(
-            "a job of several processes {FOR_BUILT}, or start one process"
+            "a job of several processes {FOR_BUILT}; or start one process"
         ))),
     }
 }

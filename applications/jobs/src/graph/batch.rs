@@ -40,21 +40,19 @@ impl Batch {
             }
             *counter += 1;
         }
+        // Beside each other, so that sorting does not look for them all over the memory.
         let counters = &mut self.counters;
-        let longest_first = |group: &Segment| {
-            (
-                std::cmp::Reverse(counters[group.vertex as usize]),
-                group.vertex,
-            )
-        };
+        for group in &mut self.groups {
+            group.end = counters[group.vertex as usize];
+        }
+        let longest_first = |group: &Segment| u64::from(!group.end) << 32 | u64::from(group.vertex);
         self.groups.sort_unstable_by_key(longest_first);
         let mut end = 0;
         for group in &mut self.groups {
-            let counter = &mut counters[group.vertex as usize];
             group.begin = end;
-            end += *counter;
+            end += group.end;
             group.end = end;
-            *counter = group.begin;
+            counters[group.vertex as usize] = group.begin;
         }
         self.sources.clear();
         self.sources.resize(edges.len(), 0);

@@ -43,7 +43,7 @@ impl Input {
     /// # Errors
     /// [`JobError::Usage`] for a graph that cannot be generated, [`JobError::Input`] for a bad file.
     pub fn edges(&self) -> Result<(EdgeList, Source, Duration), JobError> {
-        self.loaded(|path, options| read::read(path, options), Wanted::generate)
+        self.loaded(read::read, Wanted::generate)
     }
 
     /// The same of part `part` of `parts` of the edges, which has those of all parts in their order. There may be none.

@@ -165,6 +165,14 @@ mod tests {
     }
 
     #[test]
+    fn vertices_without_edges_are_work_too() {
+        // Ten of a thousand have a hundred edges each: as much work as the thousand.
+        let edges: Vec<[u32; 2]> = (0..1000).map(|edge| [edge, edge % 10]).collect();
+        let first = borders(&edges, 1000, 2).of(0);
+        assert!((9..=11).contains(&first.end), "{first:?}");
+    }
+
+    #[test]
     fn bins_are_never_too_many() {
         for (vertices, expected) in [
             (1, 0),
