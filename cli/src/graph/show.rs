@@ -333,18 +333,10 @@ mod tests {
         assert!(!text(&report).contains("exchange"));
         let rank = |rank| RankReport {
             rank,
-            edges_read: 5,
-            vertices: 6,
-            edges: 7,
             bytes_sent: 4000,
             bytes_gathered: 96,
-            load: Duration::ZERO,
-            cut: Duration::ZERO,
-            exchange: Duration::ZERO,
-            hidden: Duration::ZERO,
-            degrees: Duration::ZERO,
-            reference: Duration::ZERO,
             runs: report.runs.clone(),
+            ..RankReport::default()
         };
         report.ranks = (0..3).map(rank).collect();
         report.carrier = Some("NCCL 2.27.3".into());

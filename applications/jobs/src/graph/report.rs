@@ -43,7 +43,7 @@ pub struct Report {
 }
 
 /// What one of several ranks did.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct RankReport {
     /// Which one it is.
     pub rank: usize,

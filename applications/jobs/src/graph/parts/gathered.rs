@@ -266,18 +266,8 @@ mod tests {
     fn runs_together_have_what_all_have_and_take_as_long_as_the_longest() {
         let rank = |rank, run| RankReport {
             rank,
-            edges_read: 0,
-            vertices: 0,
-            edges: 0,
-            bytes_sent: 0,
-            bytes_gathered: 0,
-            load: Duration::ZERO,
-            cut: Duration::ZERO,
-            exchange: Duration::ZERO,
-            hidden: Duration::ZERO,
-            degrees: Duration::ZERO,
-            reference: Duration::ZERO,
             runs: vec![run],
+            ..RankReport::default()
         };
         let all = together(&[rank(0, run(2, Some(1e-6))), rank(1, run(1, Some(1e-5)))]);
         let [all] = &all[..] else {
