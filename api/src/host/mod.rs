@@ -14,6 +14,7 @@
 //! | `extent`, `growth` | how large a heap is at the moment, and by how much it grows |
 //! | `stats`, `full` | what a heap holds at one moment; what is to be said of one that is full |
 //! | `snapshot` | of which parts it is made at one moment |
+//! | `audit` | what in its metadata contradicts itself |
 //! | `module` | the kernels of a device crate, embedded and on a device |
 //! | `launch`, `arg`, `check` | the shape of a launch, its arguments, and what is wrong with them |
 //! | `told` | what `tracing` is told of launches |
@@ -28,6 +29,7 @@
 
 mod across;
 mod arg;
+mod audit;
 mod backend;
 mod boxed;
 mod buffer;
@@ -65,6 +67,7 @@ mod vec;
 mod watch;
 
 pub use arg::{Arg, Args, HeapArg, IntoArg, SliceArg};
+pub use audit::Audit;
 pub use backend::{
     Backend, BackendKind, BufferId, DeviceInfo, HostEntry, KernelImage, KernelResources, ModuleId,
 };

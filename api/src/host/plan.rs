@@ -1,6 +1,6 @@
 //! How a heap is laid out: what an allocator tells the host.
 
-use super::{BackendKind, DeviceError, HeapMap, PlanError, TakeMistakes, Usage};
+use super::{Audit, BackendKind, DeviceError, HeapMap, PlanError, TakeMistakes, Usage};
 use crate::{DevicePtr, HeapHandle, HeapParams, LAYOUT_VERSION, header};
 use std::vec::Vec;
 
@@ -195,5 +195,17 @@ pub trait HostAlloc: HeapHandle {
     /// As the reader.
     fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
         Self::usage(params, heap).map(HeapMap::opaque)
+    }
+
+    /// Looks in the metadata for what cannot be while no lane runs, and notes it. An allocator without it has nothing to say.
+    ///
+    /// # Errors
+    /// As the reader.
+    fn audit(
+        _params: &HeapParams,
+        _heap: &mut dyn HeapReader,
+        _found: &mut Audit,
+    ) -> Result<(), DeviceError> {
+        Ok(())
     }
 }

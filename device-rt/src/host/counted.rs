@@ -4,7 +4,7 @@ use crate::adaptor::Counted;
 use crate::arch::Words;
 use warpheap_api::HeapParams;
 use warpheap_api::host::{
-    BackendKind, DeviceError, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Refill,
+    Audit, BackendKind, DeviceError, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Refill,
     TakeMistakes, Usage,
 };
 
@@ -45,5 +45,13 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Counted<A> {
 
     fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
         A::map(params, heap)
+    }
+
+    fn audit(
+        params: &HeapParams,
+        heap: &mut dyn HeapReader,
+        found: &mut Audit,
+    ) -> Result<(), DeviceError> {
+        A::audit(params, heap, found)
     }
 }

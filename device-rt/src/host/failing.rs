@@ -3,8 +3,8 @@
 use crate::adaptor::Failing;
 use crate::arch::Words;
 use warpheap_api::host::{
-    BackendKind, DeviceError, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Refill,
-    TakeMistakes, Usage,
+    Audit, BackendKind, DeviceError, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Pool,
+    Refill, TakeMistakes, Usage,
 };
 use warpheap_api::{HeapParams, header};
 
@@ -60,5 +60,13 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Failing<A> {
 
     fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
         A::map(params, heap)
+    }
+
+    fn audit(
+        params: &HeapParams,
+        heap: &mut dyn HeapReader,
+        found: &mut Audit,
+    ) -> Result<(), DeviceError> {
+        A::audit(params, heap, found)
     }
 }

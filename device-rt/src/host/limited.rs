@@ -4,8 +4,8 @@ use crate::adaptor::Limited;
 use crate::adaptor::limited::MOST_BUDGET;
 use crate::arch::Words;
 use warpheap_api::host::{
-    BackendKind, DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Refill,
-    TakeMistakes, Usage,
+    Audit, BackendKind, DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError,
+    Refill, TakeMistakes, Usage,
 };
 use warpheap_api::{DevicePtr, HeapParams, header};
 
@@ -95,5 +95,13 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Limited<A> {
 
     fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
         A::map(params, heap)
+    }
+
+    fn audit(
+        params: &HeapParams,
+        heap: &mut dyn HeapReader,
+        found: &mut Audit,
+    ) -> Result<(), DeviceError> {
+        A::audit(params, heap, found)
     }
 }

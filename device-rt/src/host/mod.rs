@@ -7,6 +7,8 @@ mod counted;
 mod failing;
 mod limited;
 mod log;
+#[cfg(test)]
+pub(crate) mod planted;
 mod rows;
 mod traced;
 

@@ -2,7 +2,9 @@
 
 use super::{Pool, RawPool};
 use crate::host::bytes::bytes_of_mut;
-use crate::host::{BudgetUse, DeviceError, HeapReader, HostAlloc, PoolStats, Snapshot, Usage};
+use crate::host::{
+    Audit, BudgetUse, DeviceError, HeapReader, HostAlloc, PoolStats, Snapshot, Usage,
+};
 use crate::{HeapParams, LAYOUT_VERSION, header};
 use core::sync::atomic::Ordering;
 use std::format;
@@ -34,6 +36,22 @@ impl<A: HostAlloc> Pool<A> {
         let (stats, map) = self.look(A::map)?;
         let sequence = self.snapshots.fetch_add(1, Ordering::Relaxed);
         Ok(Snapshot::new(sequence, map, stats))
+    }
+
+    /// Reads all metadata and tells what contradicts itself, for tests and long runs: after a kernel that wrote where it may not, or for
+    /// an allocator that is not right. Nothing is found in a heap of an allocator that brings no check.
+    ///
+    /// No lane may run meanwhile that uses the heap, of this program or of another one: each read waits for streams, but launches
+    /// that come between two of them make what is right look wrong.
+    ///
+    /// # Errors
+    /// As [`stats`](Self::stats).
+    pub fn audit(&self) -> Result<Audit, DeviceError> {
+        let look = |params: &HeapParams, heap: &mut dyn HeapReader| {
+            let mut found = Audit::default();
+            A::audit(params, heap, &mut found).map(|()| found)
+        };
+        Ok(self.look(look)?.1)
     }
 
     /// Reads the header, and by `metadata` the rest; the usage is left out.

@@ -1,5 +1,7 @@
 //! [`ScatterAlloc`] on the host.
 
+mod audit;
+
 use crate::alloc::ScatterAlloc;
 use crate::alloc::scatter::{
     CURSOR_STRIDE, CURSOR_WORD, CURSORS, MAX_BLOCKS, MAX_PAGE_GRANULES, MAX_REGIONS, MULTI_HEAD,
@@ -10,7 +12,7 @@ use std::vec;
 use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{
-    DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Region,
+    Audit, DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Pool, Region,
     RegionUse, Usage,
 };
 use warpheap_api::{DeviceAlloc, HeapParams};
@@ -195,6 +197,14 @@ impl HostAlloc for ScatterAlloc {
         HeapMap::of("page", unit_bytes, HeapMap::add, |show| {
             look(params, heap, show)
         })
+    }
+
+    fn audit(
+        params: &HeapParams,
+        heap: &mut dyn HeapReader,
+        found: &mut Audit,
+    ) -> Result<(), DeviceError> {
+        audit::audit(params, heap, found)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::adaptor::Checked;
 use crate::adaptor::checked::{EXTRA_BYTES, region};
 use crate::arch::Words;
 use warpheap_api::host::{
-    BackendKind, DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError,
+    Audit, BackendKind, DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError,
     TakeMistakes, Usage,
 };
 use warpheap_api::{HeapParams, header};
@@ -141,5 +141,13 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Checked<A> {
 
     fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
         A::map(params, heap)
+    }
+
+    fn audit(
+        params: &HeapParams,
+        heap: &mut dyn HeapReader,
+        found: &mut Audit,
+    ) -> Result<(), DeviceError> {
+        A::audit(params, heap, found)
     }
 }

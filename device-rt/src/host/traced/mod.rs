@@ -16,7 +16,7 @@ use crate::adaptor::traced::region::{
 use crate::arch::Words;
 use warpheap_api::HeapParams;
 use warpheap_api::host::{
-    BackendKind, DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError,
+    Audit, BackendKind, DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError,
     TakeMistakes, Usage,
 };
 
@@ -131,5 +131,13 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Traced<A> {
 
     fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
         A::map(params, heap)
+    }
+
+    fn audit(
+        params: &HeapParams,
+        heap: &mut dyn HeapReader,
+        found: &mut Audit,
+    ) -> Result<(), DeviceError> {
+        A::audit(params, heap, found)
     }
 }

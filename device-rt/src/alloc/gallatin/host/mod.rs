@@ -1,5 +1,6 @@
 //! [`Gallatin`] on the host.
 
+mod audit;
 mod shape;
 mod usage;
 
@@ -10,7 +11,7 @@ use std::vec;
 use std::vec::Vec;
 use warpheap_allocators::kind_of;
 use warpheap_api::host::{
-    DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
+    Audit, DeviceError, Fill, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
 };
 use warpheap_api::{DeviceAlloc, HeapParams, header};
 
@@ -98,6 +99,14 @@ impl HostAlloc for Gallatin {
         HeapMap::of("segment", unit_bytes, HeapMap::add, |show| {
             usage::usage(params, heap, show)
         })
+    }
+
+    fn audit(
+        params: &HeapParams,
+        heap: &mut dyn HeapReader,
+        found: &mut Audit,
+    ) -> Result<(), DeviceError> {
+        audit::audit(params, heap, found)
     }
 }
 

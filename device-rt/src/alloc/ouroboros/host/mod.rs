@@ -1,5 +1,6 @@
 //! [`Ouroboros`] on the host.
 
+mod audit;
 mod config;
 mod enlarge;
 mod layout;
@@ -9,10 +10,13 @@ pub use config::OuroborosConfig;
 
 use crate::alloc::ouroboros::{Queue, Strategy};
 use crate::alloc::{Ouroboros, OuroborosMixed};
+use audit::audit;
 use layout::Beside;
 use usage::{map, usage};
 use warpheap_allocators::kind_of;
-use warpheap_api::host::{DeviceError, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Usage};
+use warpheap_api::host::{
+    Audit, DeviceError, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Usage,
+};
 use warpheap_api::{DeviceAlloc, HeapParams};
 
 impl<S: Strategy, Q: Queue> Ouroboros<S, Q> {
@@ -41,6 +45,14 @@ impl<S: Strategy, Q: Queue> HostAlloc for Ouroboros<S, Q> {
     fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
         map(params, heap, S::PAGES, S::PAGES)
     }
+
+    fn audit(
+        params: &HeapParams,
+        heap: &mut dyn HeapReader,
+        found: &mut Audit,
+    ) -> Result<(), DeviceError> {
+        audit(params, heap, [S::PAGES, S::PAGES], found)
+    }
 }
 
 impl<S1, Q1, S2, Q2> HostAlloc for OuroborosMixed<Ouroboros<S1, Q1>, Ouroboros<S2, Q2>>
@@ -64,5 +76,13 @@ where
 
     fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
         map(params, heap, S1::PAGES, S2::PAGES)
+    }
+
+    fn audit(
+        params: &HeapParams,
+        heap: &mut dyn HeapReader,
+        found: &mut Audit,
+    ) -> Result<(), DeviceError> {
+        audit(params, heap, [S1::PAGES, S2::PAGES], found)
     }
 }

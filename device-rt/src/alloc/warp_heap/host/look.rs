@@ -1,11 +1,9 @@
 //! What is in use, chunk by chunk.
 
-use super::PART;
+use super::entries::{self, Entry};
 use crate::alloc::warp_heap::{
-    Class, FREE, Geometry, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, entry_words, is_idle,
-    tag_for, tag_of,
+    Class, FREE, Geometry, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, is_idle, tag_for, tag_of,
 };
-use std::vec;
 use warpheap_api::HeapParams;
 use warpheap_api::host::{BlockSize, DeviceError, HeapReader, Region, RegionUse, Usage};
 
@@ -24,46 +22,37 @@ pub(super) fn look(
     };
     // Bytes side by side without a use, units side by side in a chunk of units.
     let (mut free, mut most_free, mut most_units) = (0, 0, 0);
-    let entry = entry_words(shift) as usize;
-    let mut part = vec![0u32; PART as usize * entry];
-    let mut chunk = 0;
-    while chunk < geometry.chunks {
-        let count = (geometry.chunks - chunk).min(PART);
-        let part = &mut part[..count as usize * entry];
-        heap.read(geometry.state_word(chunk) as u64, part)?;
-        for (chunk, entry) in (chunk..).zip(part.chunks_exact(entry)) {
-            let bits = &entry[entry.len() - (1 << (shift - 5))..];
-            let region = region_of(geometry, chunk, entry[0], entry[1]);
-            // A chunk that is idle gets another use when that is wanted: nothing is tied to it.
-            free = if region.usage.is_free() {
-                free + chunk_bytes
-            } else {
-                0
-            };
-            most_free = most_free.max(free);
-            match region.usage {
-                RegionUse::Free | RegionUse::Idle(_) => (),
-                RegionUse::Changing => usage.committed_bytes += chunk_bytes,
-                other => {
-                    let live = region.live_blocks.unwrap_or(0);
-                    if let Some(block) = other.block() {
-                        usage.add(block, live as u64, region.used_bytes, chunk_bytes);
-                    }
+    entries::each(geometry, heap, &mut |entry| {
+        let region = region_of(geometry, entry);
+        // A chunk that is idle gets another use when that is wanted: nothing is tied to it.
+        free = if region.usage.is_free() {
+            free + chunk_bytes
+        } else {
+            0
+        };
+        most_free = most_free.max(free);
+        match region.usage {
+            RegionUse::Free | RegionUse::Idle(_) => (),
+            RegionUse::Changing => usage.committed_bytes += chunk_bytes,
+            other => {
+                let live = region.live_blocks.unwrap_or(0);
+                if let Some(block) = other.block() {
+                    usage.add(block, live as u64, region.used_bytes, chunk_bytes);
                 }
             }
-            if let RegionUse::Units(_) = region.usage {
-                most_units = most_units.max(longest(!bits[0]));
-            }
-            show(region);
         }
-        chunk += count;
-    }
+        if let RegionUse::Units(_) = region.usage {
+            most_units = most_units.max(longest(!entry.bits[0]));
+        }
+        show(region);
+    })?;
     usage.largest_free_run = Some(most_free.max(most_units as u64 * unit_bytes));
     Ok(usage)
 }
 
 /// A chunk, by its state and the places where blocks of units begin. A count may for a moment be more than there is.
-fn region_of(geometry: Geometry, chunk: u32, state: u32, heads: u32) -> Region {
+fn region_of(geometry: Geometry, entry: Entry<'_>) -> Region {
+    let (chunk, state, heads) = (entry.chunk, entry.state, entry.heads);
     let shift = geometry.chunk_shift();
     let (chunk_bytes, unit_bytes) = (16u64 << shift, 16u64 << (shift - 5));
     let (tag, count) = (tag_of(state), count_of(state));

@@ -1,5 +1,7 @@
 //! [`WarpHeap`] on the host.
 
+mod audit;
+mod entries;
 mod look;
 mod size;
 
@@ -11,7 +13,7 @@ use crate::alloc::warp_heap::{
 use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;
 use warpheap_api::host::{
-    DeviceError, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Refill, Usage,
+    Audit, DeviceError, HeapMap, HeapPlan, HeapReader, HostAlloc, PlanError, Refill, Usage,
 };
 use warpheap_api::{DeviceAlloc, HeapParams};
 
@@ -132,6 +134,14 @@ impl HostAlloc for WarpHeap {
         HeapMap::of("chunk", unit_bytes, HeapMap::add, |show| {
             look::look(params, heap, show)
         })
+    }
+
+    fn audit(
+        params: &HeapParams,
+        heap: &mut dyn HeapReader,
+        found: &mut Audit,
+    ) -> Result<(), DeviceError> {
+        audit::audit(params, heap, found)
     }
 }
 
