@@ -57,11 +57,25 @@ warpheap_rt::for_each_allocator!(entries);
 /// # Errors
 /// [`BenchError::UnknownAllocator`].
 pub fn chosen(names: &[String]) -> Result<Vec<Entry>, BenchError> {
-    let is = |entry: &Entry, name: &str| entry.name.eq_ignore_ascii_case(name);
-    let every = |name: &str| name.eq_ignore_ascii_case("all");
+    let known: Vec<_> = ALL.iter().map(|entry| entry.name).collect();
+    let wanted = named(names, &known)?;
+    let is_wanted = |entry: &&Entry| wanted.contains(&entry.name);
+    let entries = ALL.iter().filter(|e| is_wanted(e) || e.name == FLOOR);
+    Ok(entries.copied().collect())
+}
+
+/// Those of the `known` allocators that have these names, in the order of `known`; all for no names or `all`.
+///
+/// # Errors
+/// [`BenchError::UnknownAllocator`].
+pub(crate) fn named(
+    names: &[String],
+    known: &[&'static str],
+) -> Result<Vec<&'static str>, BenchError> {
+    let is = |one: &str, name: &str| one.eq_ignore_ascii_case(name);
+    let every = |name: &str| is("all", name);
     for name in names {
-        if !every(name) && !ALL.iter().any(|entry| is(entry, name)) {
-            let known: Vec<_> = ALL.iter().map(|entry| entry.name).collect();
+        if !every(name) && !known.iter().any(|one| is(one, name)) {
             return Err(BenchError::UnknownAllocator {
                 name: name.clone(),
                 known: known.join(", "),
@@ -69,9 +83,8 @@ pub fn chosen(names: &[String]) -> Result<Vec<Entry>, BenchError> {
         }
     }
     let all = names.is_empty() || names.iter().any(|name| every(name));
-    let wanted = |entry: &&Entry| all || names.iter().any(|name| is(entry, name));
-    let entries = ALL.iter().filter(|e| wanted(e) || e.name == FLOOR);
-    Ok(entries.copied().collect())
+    let wanted = |one: &&&'static str| all || names.iter().any(|name| is(one, name));
+    Ok(known.iter().filter(wanted).copied().collect())
 }
 
 /// Measures one cell in a pool.

@@ -9,6 +9,7 @@
 //! | [`lab`] | how launches are timed |
 //! | [`measure`] | how cells are measured, a file for each kind of work |
 //! | [`replay`] | what lanes have to do to make the requests of a trace again |
+//! | [`soak`] | long runs that look whether a heap stays right |
 //! | [`program`] | what is measured beside the lab's own kernels |
 //! | [`contents`] | whether what was handed out is right |
 //! | [`row`], [`run`](mod@run) | what is known after one cell, after all of them |
@@ -40,6 +41,7 @@ pub mod report;
 pub mod row;
 pub mod run;
 pub mod scenario;
+pub mod soak;
 pub mod stats;
 
 pub use error::BenchError;

@@ -53,7 +53,7 @@ impl Options {
 }
 
 /// Reads a number of bytes with an optional `K`, `M` or `G`, powers of 1024.
-fn pool_size(text: &str) -> Result<u64, String> {
+pub(crate) fn pool_size(text: &str) -> Result<u64, String> {
     let wrong =
         || format!("`{text}` is no size: write a number with or without K, M or G, as in 512M");
     let upper = text.trim().to_ascii_uppercase();

@@ -6,6 +6,7 @@ use super::heap_map::again;
 use super::join::args::JoinArgs;
 use super::kmer::args::KmerArgs;
 use super::new::NewArgs;
+use super::soak::SoakArgs;
 use super::trace::TraceCommand;
 use clap::{Parser, Subcommand};
 use warpheap_toolchain::{compilers, kernels};
@@ -42,6 +43,8 @@ pub enum Command {
     Kmer(KmerArgs),
     /// Measure the allocators: times beside floors, utilisation, latency, and more; tables and plots.
     Bench(BenchArgs),
+    /// Work heaps for a long time with a random mix of all operations; stop at the first thing that is wrong.
+    Soak(SoakArgs),
     /// Draw a map of a heap again that `--heap-map FILE.json` of a job wrote: as a page, a picture or text.
     HeapMap(again::Args),
     /// Keep what lanes ask of a heap in a file, and show it.

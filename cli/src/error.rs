@@ -21,6 +21,9 @@ pub enum CliError {
     /// Memory was handed out that may not be, in a measurement. Exit code 1.
     #[error("memory was handed out that may not be: {0}")]
     Overlap(String),
+    /// A heap did not stay right. Exit code 1.
+    #[error("{0}")]
+    Unsound(String),
     /// Something became slower since an earlier run. Exit code 3.
     #[error("{0}")]
     Slower(String),
@@ -67,6 +70,7 @@ impl CliError {
             CliError::Run(_)
             | CliError::Job(JobError::Run(_) | JobError::Wrong { .. })
             | CliError::Overlap(_)
+            | CliError::Unsound(_)
             | CliError::Write(_) => 1,
         }
     }

@@ -6,6 +6,7 @@
 //! | `graph` | `warpheap` and `warpheap graph`: a graph built inside kernels that allocate |
 //! | `join` | `warpheap join`: a hash join that writes its matches into pages of the heap |
 //! | `bench` | `warpheap bench`: scenarios, tables, plots, comparisons |
+//! | `soak` | `warpheap soak`: long runs that look whether heaps stay right |
 //! | `kmer` | `warpheap kmer`: the k-mers of DNA sequences, counted in a hash map |
 //! | `heap_map` | `--heap-map`, `warpheap heap-map`: what each part of a heap is used for, as text, pictures and pages |
 //! | `trace` | `warpheap trace`: what lanes asked of a heap, kept in a file and shown |
@@ -35,6 +36,7 @@ mod progress;
 mod project;
 mod ranks;
 mod size;
+mod soak;
 mod text;
 mod trace;
 
@@ -65,6 +67,7 @@ fn run(cli: &Cli) -> Result<Done, CliError> {
         Some(Command::Join(args)) => join::run(args).map(Done::from),
         Some(Command::Kmer(args)) => kmer::run(args).map(Done::from),
         Some(Command::Bench(args)) => bench::run(args),
+        Some(Command::Soak(args)) => soak::run(args),
         Some(Command::HeapMap(args)) => heap_map::again::run(args).map(Done::from),
         Some(Command::Trace(args)) => trace::run(args).map(Done::from),
         Some(Command::New(args)) => new::run(args).map(Done::from),

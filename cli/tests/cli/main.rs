@@ -12,6 +12,7 @@ mod project;
 mod races;
 #[cfg(feature = "mpi")]
 mod ranks;
+mod soak;
 mod trace;
 mod usage;
 
