@@ -25,7 +25,7 @@ impl Dice {
 
     /// A number below `n`; 0 for 0.
     pub fn below(&mut self, n: u32) -> u32 {
-        ((self.number() >> 32) * u64::from(n) >> 32) as u32
+        (((self.number() >> 32) * u64::from(n)) >> 32) as u32
     }
 
     /// True once in `n` times.

@@ -115,7 +115,7 @@ impl<A: Measured> Heap for OnDevice<'_, A> {
         for (launch, (side, _)) in launches.into_iter().zip(plans) {
             match together {
                 true => self.sides[*side].stream.launch(launch)?,
-                false => drop(launch.run()?),
+                false => launch.run().map(|_| ())?,
             }
         }
         for (side, _) in plans.iter().filter(|_| together) {

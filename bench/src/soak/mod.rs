@@ -55,6 +55,8 @@ pub struct Progress {
     pub allocator: &'static str,
     /// Time since the run began.
     pub elapsed: Duration,
+    /// How much of the run is done, from 0 to 1.
+    pub done: f64,
     /// Operations of the allocator's turn so far.
     pub operations: u64,
     /// Operations a second.
@@ -113,6 +115,7 @@ pub fn run(
                 device,
                 kernels: &kernels,
                 begin,
+                turn: [report.rows.len(), names.len()].map(|number| number as f64),
                 // Those before it may have taken a little longer.
                 time: share.saturating_mul(report.rows.len() as u32 + 1),
                 rounds: options.rounds.unwrap_or(u64::MAX),

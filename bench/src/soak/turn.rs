@@ -32,6 +32,8 @@ pub(super) struct Context<'a> {
     /// When the run began, and how long after that the turn ends.
     pub begin: Instant,
     pub time: Duration,
+    /// Number of the turn, from 0, and how many there are.
+    pub turn: [f64; 2],
     /// The most rounds of the turn.
     pub rounds: u64,
     pub seed: u64,
@@ -41,6 +43,16 @@ pub(super) struct Context<'a> {
     pub lanes: u32,
     /// How full the heap is for the most part, in percent.
     pub fill: u32,
+}
+
+impl Context<'_> {
+    /// How much of the run is done after so many rounds of this turn, from 0 to 1.
+    fn done(&self, rounds: u64) -> f64 {
+        let [number, all] = self.turn;
+        let of_time = self.begin.elapsed().as_secs_f64() / self.time.as_secs_f64();
+        let of_rounds = (number + rounds as f64 / self.rounds as f64) / all;
+        (of_time * (number + 1.0) / all).max(of_rounds).min(1.0)
+    }
 }
 
 /// What came of a turn: where and what is wrong, if something is.
@@ -71,6 +83,7 @@ pub(super) fn take<A: Measured>(
         progress(Progress {
             allocator: A::NAME,
             elapsed: context.begin.elapsed(),
+            done: context.done(rounds),
             operations,
             rate: rate(operations, begin.elapsed()),
             cycle,
@@ -114,12 +127,12 @@ fn workers<'a, A: Measured>(
         let heap = OnDevice::new(context.kernels, device, pool, context.lanes, blocks)?;
         Ok::<_, DeviceError>(Worker::new(heap, kind, facts, planner, blocks))
     };
-    let part = context.pool / PARTS & !15;
+    let part = (context.pool / PARTS) & !15;
     let mut workers = vec![
         worker(0, device.reserve(context.pool)?, Kind::Old)?,
         worker(1, device.reserve(part)?, Kind::Reset)?,
     ];
-    match device.reserve_growing::<A>(part / 2 & !15, part) {
+    match device.reserve_growing::<A>((part / 2) & !15, part) {
         Ok(pool) => workers.push(worker(2, pool, Kind::Grows(part))?),
         // Not all do, and not on all devices.
         Err(DeviceError::Plan(PlanError::CannotGrow { .. }) | DeviceError::CannotResize { .. }) => {

@@ -13,13 +13,19 @@ use crate::progress::Bars;
 use crate::text::{self, grouped};
 use clap::Args;
 use std::time::Duration;
+use warpheap::DeviceError;
+use warpheap_bench::BenchError;
 use warpheap_bench::soak::{self, Options, Progress, Report};
 use warpheap_jobs::device;
+use warpheap_jobs::progress::Bar;
 
 /// Between lines that tell how far a run is, where there is no terminal.
 const TELLS: Duration = Duration::from_secs(60);
 /// Between changes of the line on a terminal.
 const CHANGES: Duration = Duration::from_millis(250);
+
+/// Steps of the bar.
+const STEPS: u64 = 100;
 
 /// Options of `soak`.
 #[derive(Debug, Args)]
@@ -61,7 +67,8 @@ pub fn run(args: &SoakArgs) -> Result<Done, CliError> {
 /// The run, with a line that tells how far it is.
 fn worked(args: &SoakArgs, device: &warpheap::Device) -> Result<Report, CliError> {
     let bars = Bars::detect();
-    let line = bars.begin(String::new(), 0);
+    let line = bars.begin(String::new(), STEPS);
+    let mut shown = 0;
     let every = if bars.is_shown() { CHANGES } else { TELLS };
     let mut next = every;
     let tell = |progress: Progress| {
@@ -70,13 +77,29 @@ fn worked(args: &SoakArgs, device: &warpheap::Device) -> Result<Report, CliError
         }
         next = progress.elapsed + every;
         match bars.is_shown() {
-            true => line.label(so_far(&progress)),
+            true => {
+                let steps = (progress.done * STEPS as f64) as u64;
+                line.advance(steps.saturating_sub(std::mem::replace(&mut shown, steps)));
+                line.label(so_far(&progress));
+            }
             // Whoever reads JSON wants nothing else.
             false if args.json => {}
             false => eprintln!("{}", so_far(&progress)),
         }
     };
-    Ok(soak::run(device, &args.options, tell)?)
+    soak::run(device, &args.options, tell).map_err(usage)
+}
+
+/// A pool that cannot be is the user's to change.
+fn usage(error: BenchError) -> CliError {
+    match error {
+        BenchError::Device(
+            error @ (DeviceError::Plan(_)
+            | DeviceError::OutOfMemory { .. }
+            | DeviceError::TooLarge { .. }),
+        ) => CliError::Usage(format!("--pool: {error}")),
+        error => error.into(),
+    }
 }
 
 fn so_far(progress: &Progress) -> String {
@@ -87,6 +110,7 @@ fn so_far(progress: &Progress) -> String {
         rate,
         cycle,
         phase,
+        ..
     } = progress;
     format!(
         "{:.0} s: {allocator}, {} operations, {} a second, cycle {cycle}, {phase}",
@@ -106,6 +130,7 @@ mod tests {
         let line = so_far(&Progress {
             allocator: "WarpHeap",
             elapsed: Duration::from_millis(61_400),
+            done: 0.5,
             operations: 1_234_567,
             rate: 20_576.1,
             cycle: 8,

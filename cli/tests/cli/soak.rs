@@ -50,7 +50,7 @@ fn a_run_ends_with_its_time_and_tells_json() {
     let args = soak(&["--seconds", "0.3", "--allocator", "WarpHeap,Bump", "--json"]);
     let report = warpheap(&args).json();
     let fields = ["backend", "seed", "lanes", "fill", "pool_bytes"].map(|name| &report[name]);
-    let expected = [
+    let expected: [serde_json::Value; 5] = [
         "host".into(),
         1.into(),
         64.into(),
@@ -92,7 +92,10 @@ fn wrong_options_are_refused() {
             &["`Nothing`", "WarpHeap", "Gallatin"],
         ),
         (&["--backend", "abacus"], &["abacus", "host"]),
-        (&["--pool", "100G", "--backend", "host"], &["100"]),
+        (
+            &["--pool", "100G", "--backend", "host"],
+            &["--pool", "64 GiB"],
+        ),
     ] {
         warpheap(&[&["soak"], more].concat()).failed(2, parts);
     }
