@@ -62,6 +62,18 @@ pub(super) struct Tally {
 struct Since {
     asked: u64,
     largest: u32,
+    requests: u64,
+}
+
+/// Units that blocks tie which they do not fill, at most: about one for each size class.
+const UNFILLED: u64 = 32;
+
+impl Since {
+    /// Bytes that can have been tied in a heap of these units since so many were: a block takes no more than twice what was asked
+    /// for, and each request may be the first one of its size class in a unit.
+    fn tied(self, before: u64, unit: u64) -> u64 {
+        before + 2 * self.asked + unit * self.requests.min(UNFILLED)
+    }
 }
 
 /// A heap and the cycles that it goes through.
@@ -186,6 +198,7 @@ impl<H: Heap> Worker<H> {
 
     fn note(&mut self, plan: &Plan, settled: Settled) {
         self.since.asked += plan.asked;
+        self.since.requests += u64::from(plan.requests());
         self.since.largest = self.since.largest.max(plan.largest);
         self.tally.operations += settled.operations;
         self.tally.failed += u64::from(settled.failed);
@@ -240,9 +253,9 @@ impl<H: Heap> Worker<H> {
             return Err(Fault::Unsupported(unsupported));
         }
         let tied = snapshot.stats.usage.committed_bytes;
-        let Since { asked, largest } = std::mem::take(&mut self.since);
-        // A block takes no more than twice what was asked for, or what the smallest one takes.
-        let most = tied.max(self.tied) + 2 * asked;
+        let since = std::mem::take(&mut self.since);
+        let most = since.tied(tied.max(self.tied), snapshot.unit_bytes);
+        let largest = since.largest;
         let judged = self.facts.frees && u64::from(largest) <= snapshot.unit_bytes;
         if exhausted != 0 && judged && most < self.room() / 2 {
             return Err(Fault::Early {

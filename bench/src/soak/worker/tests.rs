@@ -145,6 +145,22 @@ fn each_kind_of_fault_is_found() {
     }
 }
 
+/// A heap of one unit is full with one small block, for blocks of other sizes.
+#[test]
+fn a_small_block_may_tie_a_unit() {
+    let since = Since {
+        asked: 1000,
+        largest: 600,
+        requests: 2,
+    };
+    assert_eq!(since.tied(100, 8192), 100 + 2000 + 2 * 8192);
+    let many = Since {
+        requests: 1000,
+        ..since
+    };
+    assert_eq!(many.tied(100, 8192), 100 + 2000 + UNFILLED * 8192);
+}
+
 /// What an allocator that never frees has in use are not the blocks that are there.
 #[test]
 fn a_heap_that_never_frees_is_made_fresh_each_cycle() {

@@ -14,6 +14,8 @@ use warpheap_bench_kernels::replay::{
 
 /// Bytes in front of the blocks.
 pub const METADATA: u64 = 4096;
+/// Bytes of what it calls a unit.
+const UNIT: u64 = 4096;
 /// What is wrong begins in this launch.
 const BEGINS: u32 = 40;
 
@@ -227,7 +229,7 @@ impl Heap for Simulated {
             sequence: 0,
             stats,
             unit: "pool",
-            unit_bytes: self.bytes,
+            unit_bytes: UNIT,
             regions: vec![opaque],
         })
     }
