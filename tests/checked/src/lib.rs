@@ -5,7 +5,7 @@ use warpheap_api::host::{
     BackendKind, Device, DeviceError, DeviceVec, HostAlloc, LaunchConfig, LaunchReport, Mistake,
     Mistakes, Pool, Prepared,
 };
-use warpheap_checked_kernels::{Kernels, Step};
+use warpheap_checked_kernels::Step;
 use warpheap_host::HostConfig;
 use warpheap_rt::adaptor::Checked;
 use warpheap_rt::arch::Words;
