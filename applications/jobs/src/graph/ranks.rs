@@ -4,8 +4,8 @@ use super::reference::PageRank;
 use warpheap::{Device, DeviceError, DeviceVec, LaunchConfig, Prepared};
 use warpheap_applications::Kernels;
 
-/// Lanes that share the work, at most.
-const SHARE_LANES: u32 = 1 << 14;
+/// Lanes that share the work, at most: as many as the largest GPU runs at once.
+const SHARE_LANES: u32 = 1 << 18;
 /// How many sums one lane adds up to the next.
 const FOLD: u32 = 128;
 /// Iterations that are queued together.
