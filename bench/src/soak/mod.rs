@@ -123,6 +123,7 @@ pub fn run(
                 pool: pool & !15,
                 lanes,
                 fill: options.fill,
+                one_launch: options.one_launch,
             },
             &mut progress,
         )?;

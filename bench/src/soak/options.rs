@@ -33,6 +33,9 @@ pub struct Options {
     /// How full the heap is for the most part, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 80, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub fill: u32,
+    /// Never run two launches at the same time; on the host with WARPHEAP_THREADS=1 a seed then repeats its run
+    #[arg(long)]
+    pub one_launch: bool,
 }
 
 /// The least pool: an eighth of it has room for every allocator's metadata.

@@ -25,6 +25,8 @@ pub struct Report {
     pub lanes: u32,
     /// How full the heap is for the most part, in percent.
     pub fill: u32,
+    /// Whether no two launches run at the same time.
+    pub one_launch: bool,
     /// A row for each allocator that had its turn.
     pub rows: Vec<Row>,
     /// What is wrong: with the last one.
@@ -92,6 +94,7 @@ impl Report {
             pool_bytes,
             lanes,
             fill: options.fill,
+            one_launch: options.one_launch,
             rows: Vec::new(),
             fault: None,
         }
@@ -99,8 +102,9 @@ impl Report {
 
     /// The command that makes so many rounds with an allocator as this run did.
     pub(super) fn again(&self, allocator: &str, rounds: u64) -> String {
+        let one = if self.one_launch { " --one-launch" } else { "" };
         format!(
-            "warpheap soak --allocator {allocator} --backend {} --seed {} --pool {} --lanes {} --fill {} --rounds {rounds}",
+            "warpheap soak --allocator {allocator} --backend {} --seed {} --pool {} --lanes {} --fill {}{one} --rounds {rounds}",
             self.backend, self.seed, self.pool_bytes, self.lanes, self.fill
         )
     }

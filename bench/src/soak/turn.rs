@@ -43,6 +43,8 @@ pub(super) struct Context<'a> {
     pub lanes: u32,
     /// How full the heap is for the most part, in percent.
     pub fill: u32,
+    /// Whether no two launches run at the same time.
+    pub one_launch: bool,
 }
 
 impl Context<'_> {
@@ -114,6 +116,7 @@ fn workers<'a, A: Measured>(
     let facts = Facts {
         frees: A::CAPS.frees,
         fill: context.fill,
+        one_launch: context.one_launch,
     };
     let width = device.info().warp_width;
     let worker = |number: u64, pool: Pool<A>, kind| {

@@ -36,6 +36,8 @@ pub(super) struct Facts {
     pub frees: bool,
     /// How much of the heap is to be in use, in percent.
     pub fill: u32,
+    /// Whether no two launches run at the same time.
+    pub one_launch: bool,
 }
 
 /// What was done.
@@ -205,7 +207,7 @@ impl<H: Heap> Worker<H> {
     }
 
     fn plans(&mut self) -> Vec<(usize, Plan)> {
-        let both = self.planner.dice.once_in(2);
+        let both = self.planner.dice.once_in(2) && !self.facts.one_launch;
         let one = self.planner.dice.below(SIDES as u32) as usize;
         // Not a table that has nothing to do, while the other one has.
         let busy = |side: usize, tables: &[Table; SIDES]| match self.phase {

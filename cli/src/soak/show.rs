@@ -100,6 +100,7 @@ mod tests {
             pool_bytes: 32 << 20,
             lanes: 256,
             fill: 80,
+            one_launch: false,
             rows: vec![row("Bump", None), row("WarpHeap", Some([1.25, 1.5]))],
             fault: None,
         };

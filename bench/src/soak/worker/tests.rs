@@ -12,6 +12,7 @@ const BLOCKS: u32 = 2000;
 const FACTS: Facts = Facts {
     frees: true,
     fill: 80,
+    one_launch: false,
 };
 
 fn worker(kind: Kind, plant: Plant) -> Worker<Simulated> {
