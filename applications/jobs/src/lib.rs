@@ -29,6 +29,7 @@
 //! | [`graph`] | a graph built inside kernels that allocate, and one that changes |
 //! | [`join`] | a hash join that writes its matches into pages of the heap |
 //! | [`kmer`] | the k-mers of DNA sequences, counted in a hash map |
+//! | [`Exchanged`] | where the time of an exchange between ranks went, in the reports of the three |
 //! | [`scale`] | what hundreds of ranks would do: work shared out as the jobs do it, times by a model |
 
 pub mod allocators;
@@ -45,3 +46,5 @@ pub mod scale;
 mod seconds;
 mod threads;
 pub mod trace;
+
+pub use ranks::exchanged::Exchanged;

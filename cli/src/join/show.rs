@@ -51,9 +51,9 @@ fn ranks_table(ranks: &[RankReport]) -> String {
             grouped(run.map_or(0, |run| run.found.matches)),
             size::display(rank.bytes_sent),
             time(rank.load),
-            time(rank.cut),
-            time(rank.exchange),
-            time(rank.hidden),
+            time(rank.exchanged.cut),
+            time(rank.exchanged.exchange),
+            time(rank.exchanged.hidden),
             time(rank.reference),
             time(rank.upload),
             time(phases.partition + phases.build),
@@ -115,6 +115,7 @@ pub mod tests {
     use crate::device::tests::device;
     use crate::text::tests::keys;
     use std::time::Duration;
+    use warpheap_jobs::Exchanged;
     use warpheap_jobs::join::report::{Found, Phases, SCHEMA};
     use warpheap_jobs::join::shape::Shape;
 
@@ -207,9 +208,7 @@ pub mod tests {
             rows_right: 67,
             bytes_sent: 4096,
             load: Duration::ZERO,
-            cut: Duration::ZERO,
-            exchange: Duration::ZERO,
-            hidden: Duration::ZERO,
+            exchanged: Exchanged::default(),
             reference: Duration::ZERO,
             upload: Duration::ZERO,
             runs: report.runs.clone(),

@@ -198,9 +198,9 @@ fn ranks_table(ranks: &[RankReport]) -> String {
             grouped(rank.distinct),
             size::display(rank.bytes_sent),
             time(rank.load),
-            time(rank.cut),
-            time(rank.exchange),
-            time(rank.hidden),
+            time(rank.exchanged.cut),
+            time(rank.exchanged.exchange),
+            time(rank.exchanged.hidden),
             time(rank.spread),
             time(rank.reference),
             time(phases.count),
@@ -216,6 +216,7 @@ mod tests {
     use crate::device::tests::device;
     use crate::text::tests::keys;
     use std::time::Duration;
+    use warpheap_jobs::Exchanged;
     use warpheap_jobs::kmer::report::{Frequency, InputReport, PartRun, Phases, SCHEMA};
 
     /// A report of equal runs.
@@ -345,9 +346,7 @@ mod tests {
             distinct: 80,
             bytes_sent: 4096,
             load: Duration::ZERO,
-            cut: Duration::ZERO,
-            exchange: Duration::ZERO,
-            hidden: Duration::ZERO,
+            exchanged: Exchanged::default(),
             spread: Duration::ZERO,
             reference: Duration::ZERO,
             runs: report.runs.clone(),

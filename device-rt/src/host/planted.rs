@@ -45,3 +45,17 @@ pub(crate) fn told<A: HostAlloc>(heap: &mut Planted) -> String {
         false => found.to_string(),
     }
 }
+
+/// Makes sure that nothing is wrong in a heap, and that each of these words, put into a fresh one, is told so.
+pub(crate) fn each_is_told<A: HostAlloc>(
+    heap: impl Fn() -> Planted,
+    changes: &[(usize, u32, &str)],
+) {
+    assert_eq!(told::<A>(&mut heap()), "");
+    for (word, value, part) in changes {
+        let mut heap = heap();
+        heap.words[*word] = *value;
+        let told = told::<A>(&mut heap);
+        assert!(told.contains(part), "no `{part}` in: {told}");
+    }
+}

@@ -57,7 +57,7 @@ impl Nccl {
         let functions = match mine {
             Err(why) => return Ok(Found::Not(why)),
             Ok(_) if all[0] == 0 => {
-                let why = "another rank has no CUDA device or no NCCL";
+                let why = "another rank has no CUDA device, no NCCL, or is to go without";
                 return Ok(Found::Not(why.into()));
             }
             Ok(functions) => functions,

@@ -4,6 +4,7 @@ use super::check::Names;
 use crate::allocators::LeftOut;
 use crate::device::DeviceReport;
 use crate::hexadecimal::hexadecimal;
+use crate::ranks::exchanged::Exchanged;
 use crate::ranks::owner::mixed;
 use crate::seconds::seconds;
 use crate::threads::in_parts;
@@ -60,15 +61,9 @@ pub struct RankReport {
     /// Seconds to read or generate its part of the edges.
     #[serde(rename = "load_s", serialize_with = "seconds")]
     pub load: Duration,
-    /// Seconds to sort edges by ranks, and to put together what came from others.
-    #[serde(rename = "cut_s", serialize_with = "seconds")]
-    pub cut: Duration,
-    /// Seconds to send and receive, and to wait for the others.
-    #[serde(rename = "exchange_s", serialize_with = "seconds")]
-    pub exchange: Duration,
-    /// Seconds of the exchange in which the rank sorted and put together, too.
-    #[serde(rename = "hidden_s", serialize_with = "seconds")]
-    pub hidden: Duration,
+    /// Where the time of the exchange went.
+    #[serde(flatten)]
+    pub exchanged: Exchanged,
     /// Seconds to make its part simple, if it is to be, and to count the edges of all vertices together.
     #[serde(rename = "degrees_s", serialize_with = "seconds")]
     pub degrees: Duration,

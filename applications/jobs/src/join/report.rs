@@ -3,6 +3,7 @@
 use super::shape::Shape;
 use crate::device::DeviceReport;
 use crate::hexadecimal::hexadecimal;
+use crate::ranks::exchanged::Exchanged;
 use crate::seconds::seconds;
 use serde::Serialize;
 use std::time::Duration;
@@ -45,15 +46,9 @@ pub struct RankReport {
     /// Seconds to read or generate its part of the tables.
     #[serde(rename = "load_s", serialize_with = "seconds")]
     pub load: Duration,
-    /// Seconds to sort rows by ranks, and to put together what came from others.
-    #[serde(rename = "cut_s", serialize_with = "seconds")]
-    pub cut: Duration,
-    /// Seconds to send and receive, and to wait for the others.
-    #[serde(rename = "exchange_s", serialize_with = "seconds")]
-    pub exchange: Duration,
-    /// Seconds of the exchange in which the rank sorted and put together, too.
-    #[serde(rename = "hidden_s", serialize_with = "seconds")]
-    pub hidden: Duration,
+    /// Where the time of the exchange went.
+    #[serde(flatten)]
+    pub exchanged: Exchanged,
     /// Seconds of the CPU's join, or to find out how many matches there can be.
     #[serde(rename = "reference_s", serialize_with = "seconds")]
     pub reference: Duration,

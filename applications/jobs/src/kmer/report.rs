@@ -2,6 +2,7 @@
 
 use crate::allocators::LeftOut;
 use crate::device::DeviceReport;
+use crate::ranks::exchanged::Exchanged;
 use crate::seconds::seconds;
 use serde::Serialize;
 use std::time::Duration;
@@ -60,15 +61,9 @@ pub struct RankReport {
     /// Seconds to read or generate its part of the sequences.
     #[serde(rename = "load_s", serialize_with = "seconds")]
     pub load: Duration,
-    /// Seconds to cut the part by ranks, and to put together what came from others.
-    #[serde(rename = "cut_s", serialize_with = "seconds")]
-    pub cut: Duration,
-    /// Seconds to send and receive, and to wait for the others.
-    #[serde(rename = "exchange_s", serialize_with = "seconds")]
-    pub exchange: Duration,
-    /// Seconds of the exchange in which the rank cut, put together or counted, too.
-    #[serde(rename = "hidden_s", serialize_with = "seconds")]
-    pub hidden: Duration,
+    /// Where the time of the exchange went.
+    #[serde(flatten)]
+    pub exchanged: Exchanged,
     /// Seconds from the first cut until all was exchanged and, by the first allocator, counted.
     #[serde(rename = "spread_s", serialize_with = "seconds")]
     pub spread: Duration,

@@ -6,10 +6,12 @@
 //! | `file_part` | the part of a file that a rank reads |
 //! | `rounds` | an exchange in rounds, beside which the rank works |
 //! | `overlap` | how much of some time lies within other time |
+//! | `exchanged` | where the time of an exchange went, in a report |
 //! | `cannot` | what one rank cannot, none does |
 
 pub mod cannot;
 pub mod cut;
+pub mod exchanged;
 pub mod file_part;
 pub mod overlap;
 pub mod owner;

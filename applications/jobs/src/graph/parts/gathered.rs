@@ -2,6 +2,7 @@
 
 use crate::error::JobError;
 use crate::graph::report::{Phases, RankReport, Run, Step, TOP, Top};
+use crate::ranks::exchanged::Exchanged;
 use crate::ranks::nanos;
 use std::time::Duration;
 use warpheap_dist::World;
@@ -15,9 +16,9 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
         mine.bytes_sent,
         mine.bytes_gathered,
         nanos(mine.load),
-        nanos(mine.cut),
-        nanos(mine.exchange),
-        nanos(mine.hidden),
+        nanos(mine.exchanged.cut),
+        nanos(mine.exchanged.exchange),
+        nanos(mine.exchanged.hidden),
         nanos(mine.degrees),
         nanos(mine.reference),
     ];
@@ -46,9 +47,11 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
             bytes_sent,
             bytes_gathered,
             load,
-            cut,
-            exchange,
-            hidden,
+            exchanged: Exchanged {
+                cut,
+                exchange,
+                hidden,
+            },
             degrees,
             reference,
             runs: runs.collect::<Option<_>>()?,

@@ -30,6 +30,7 @@ use crate::device::DeviceReport;
 use crate::error::JobError;
 use crate::progress::Progress;
 use crate::ranks::cannot::all_can;
+use crate::ranks::exchanged::Exchanged;
 use borders::Borders;
 use load::Loaded;
 use meeting::Meeting;
@@ -116,9 +117,7 @@ pub fn run(
         bytes_sent,
         bytes_gathered: world.bytes_sent() - before,
         load,
-        cut: times.work.sum(),
-        exchange: times.exchange.sum(),
-        hidden: times.hidden(),
+        exchanged: Exchanged::new(&times, times.hidden()),
         degrees,
         reference,
         runs,

@@ -2,6 +2,7 @@
 
 use crate::error::JobError;
 use crate::join::report::{Found, Phases, RankReport, Run};
+use crate::ranks::exchanged::Exchanged;
 use crate::ranks::nanos;
 use std::time::Duration;
 use warpheap_dist::World;
@@ -18,9 +19,9 @@ pub fn ranks(
         mine.rows_right,
         mine.bytes_sent,
         nanos(mine.load),
-        nanos(mine.cut),
-        nanos(mine.exchange),
-        nanos(mine.hidden),
+        nanos(mine.exchanged.cut),
+        nanos(mine.exchanged.exchange),
+        nanos(mine.exchanged.hidden),
         nanos(mine.reference),
         nanos(mine.upload),
     ];
@@ -39,9 +40,11 @@ pub fn ranks(
             rows_right,
             bytes_sent,
             load,
-            cut,
-            exchange,
-            hidden,
+            exchanged: Exchanged {
+                cut,
+                exchange,
+                hidden,
+            },
             reference,
             upload,
             runs: runs
@@ -162,9 +165,7 @@ mod tests {
             rows_right: 200,
             bytes_sent: 0,
             load: Duration::ZERO,
-            cut: Duration::ZERO,
-            exchange: Duration::ZERO,
-            hidden: Duration::ZERO,
+            exchanged: Exchanged::default(),
             reference: Duration::ZERO,
             upload: Duration::ZERO,
             runs,

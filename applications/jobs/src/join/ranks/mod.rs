@@ -23,6 +23,7 @@ use crate::allocators::Allocator;
 use crate::device::DeviceReport;
 use crate::error::JobError;
 use crate::progress::Progress;
+use crate::ranks::exchanged::Exchanged;
 use load::Loaded;
 use spread::Spread;
 use warpheap::Device;
@@ -75,9 +76,7 @@ pub fn run(
         rows_right: mine[1],
         bytes_sent,
         load,
-        cut: times.work.sum(),
-        exchange: times.exchange.sum(),
-        hidden: times.hidden(),
+        exchanged: Exchanged::new(&times, times.hidden()),
         reference: here.load,
         upload: here.upload,
         runs,

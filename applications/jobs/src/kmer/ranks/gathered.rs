@@ -4,6 +4,7 @@ use crate::error::JobError;
 use crate::kmer::frequencies;
 use crate::kmer::reference::by_frequency;
 use crate::kmer::report::{Found, Frequency, Phases, RankReport, Run, rate};
+use crate::ranks::exchanged::Exchanged;
 use crate::ranks::nanos;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -45,9 +46,9 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
         mine.distinct,
         mine.bytes_sent,
         nanos(mine.load),
-        nanos(mine.cut),
-        nanos(mine.exchange),
-        nanos(mine.hidden),
+        nanos(mine.exchanged.cut),
+        nanos(mine.exchanged.exchange),
+        nanos(mine.exchanged.hidden),
         nanos(mine.spread),
         nanos(mine.reference),
     ];
@@ -66,9 +67,11 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
             distinct,
             bytes_sent,
             load,
-            cut,
-            exchange,
-            hidden,
+            exchanged: Exchanged {
+                cut,
+                exchange,
+                hidden,
+            },
             spread,
             reference,
             runs: runs

@@ -31,6 +31,7 @@ use crate::error::JobError;
 use crate::pool::Failure;
 use crate::progress::Progress;
 use crate::ranks::cannot::all_can;
+use crate::ranks::exchanged::Exchanged;
 use beside::Beside;
 use spread::Spread;
 use std::time::{Duration, Instant};
@@ -133,9 +134,7 @@ pub fn run(
         distinct: found.distinct,
         bytes_sent,
         load,
-        cut: times.work.sum(),
-        exchange: times.exchange.sum(),
-        hidden,
+        exchanged: Exchanged::new(&times, hidden),
         spread: spread_time,
         reference,
         runs,

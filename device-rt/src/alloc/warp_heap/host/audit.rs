@@ -119,7 +119,7 @@ mod tests {
     use crate::alloc::warp_heap::entry_words;
     use crate::alloc::warp_heap::host::WarpHeapConfig;
     use crate::alloc::warp_heap::state::{LOCKED, pack};
-    use crate::host::planted::{Planted, told};
+    use crate::host::planted::{Planted, each_is_told};
     use warpheap_api::host::HostAlloc;
 
     /// A heap in which chunk 3 has blocks, chunks 5 and 6 units, 8 to 10 a run whose end is units.
@@ -142,17 +142,9 @@ mod tests {
         (heap, geometry)
     }
 
-    /// What is said of the heap when a word of a chunk is another one.
-    fn with(chunk: u32, word: usize, value: u32) -> String {
-        let (mut heap, geometry) = heap();
-        heap.words[geometry.state_word(chunk) + word] = value;
-        told::<WarpHeap>(&mut heap)
-    }
-
     #[test]
-    fn a_heap_in_order_is_clean() {
-        let (mut heap, geometry) = heap();
-        assert_eq!(told::<WarpHeap>(&mut heap), "");
+    fn a_word_of_an_entry_is_where_it_is_read() {
+        let geometry = heap().1;
         assert_eq!(
             entry_words(geometry.chunk_shift()),
             8 + (1 << (geometry.chunk_shift() - 5))
@@ -161,8 +153,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_told_with_its_chunk() {
+        let geometry = heap().1;
         let slab = |count| pack(tag_for(4), count);
-        for (chunk, word, value, parts) in [
+        // A chunk has fewer blocks of an odd size than its words have bits.
+        let class = Class::from_index(4, geometry.chunk_shift());
+        let last = 8 + (class.words() - 1) as usize;
+        let changes = [
             (
                 3,
                 0,
@@ -198,14 +194,11 @@ mod tests {
                 pack(RUN, 1),
                 "chunk 9: it is one of a block of several",
             ),
-        ] {
-            let told = with(chunk, word, value);
-            assert!(told.contains(parts), "no `{parts}` in: {told}");
-        }
-        // A chunk has fewer blocks of an odd size than its words have bits.
-        let class = Class::from_index(4, heap().1.chunk_shift());
-        let last = (class.words() - 1) as usize;
-        let told = with(3, 8 + last, 1 << 31);
-        assert!(told.contains("behind those of its"), "{told}");
+            (3, last, 1 << 31, "behind those of its"),
+        ];
+        let changes = changes.map(|(chunk, word, value, part)| {
+            (geometry.state_word(chunk) + word, value, part)
+        });
+        each_is_told::<WarpHeap>(|| heap().0, &changes);
     }
 }
