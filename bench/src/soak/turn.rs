@@ -71,7 +71,11 @@ pub(super) fn take<A: Measured>(
     let begin = Instant::now();
     let mut workers = workers::<A>(context)?;
     let (mut rounds, mut wrong) = (0, None);
-    while wrong.is_none() && rounds < context.rounds && context.begin.elapsed() < context.time {
+    // One round at least, or a heap that nobody worked would be found right.
+    while wrong.is_none()
+        && rounds < context.rounds
+        && (rounds == 0 || context.begin.elapsed() < context.time)
+    {
         let at = of_round(rounds, workers.len());
         rounds += 1;
         let worker = &mut workers[at];

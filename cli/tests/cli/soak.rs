@@ -47,7 +47,14 @@ fn a_short_run_with_two_allocators_is_right() {
 
 #[test]
 fn a_run_ends_with_its_time_and_tells_json() {
-    let args = soak(&["--seconds", "0.3", "--allocator", "WarpHeap,Bump", "--json"]);
+    // Less than a heap takes to be laid out: each is worked all the same.
+    let args = soak(&[
+        "--seconds",
+        "1e-6",
+        "--allocator",
+        "WarpHeap,Bump",
+        "--json",
+    ]);
     let report = warpheap(&args).json();
     let fields = ["backend", "seed", "lanes", "fill", "pool_bytes"].map(|name| &report[name]);
     let expected: [serde_json::Value; 5] = [
@@ -62,7 +69,9 @@ fn a_run_ends_with_its_time_and_tells_json() {
     let rows = report["rows"].as_array().expect("rows");
     let names: Vec<_> = rows.iter().map(|row| row["allocator"].as_str()).collect();
     assert_eq!(names, [Some("Bump"), Some("WarpHeap")]);
-    assert!(rows[0]["operations"].as_u64() > Some(0), "{report}");
+    for row in rows {
+        assert!(row["operations"].as_u64() > Some(0), "{report}");
+    }
 }
 
 /// What a seed does it does again, as far as the schedule of the emulator is the same: not where launches run beside each other, since a

@@ -196,9 +196,8 @@ mod tests {
             ),
             (3, last, 1 << 31, "behind those of its"),
         ];
-        let changes = changes.map(|(chunk, word, value, part)| {
-            (geometry.state_word(chunk) + word, value, part)
-        });
+        let changes = changes
+            .map(|(chunk, word, value, part)| (geometry.state_word(chunk) + word, value, part));
         each_is_told::<WarpHeap>(|| heap().0, &changes);
     }
 }
