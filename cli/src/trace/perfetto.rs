@@ -119,7 +119,7 @@ fn counters(trace: &Trace) -> Vec<Entry> {
         match event.call {
             call if call.begins() => {
                 let known = blocks.insert(event.granule, event.bytes).unwrap_or(0);
-                live = live.saturating_sub(known) + event.bytes;
+                live = live.saturating_sub(known).saturating_add(event.bytes);
                 at.mallocs += u64::from(call == TraceCall::Malloc);
             }
             call if call.ends() => {
@@ -151,7 +151,7 @@ fn counters(trace: &Trace) -> Vec<Entry> {
         entries.push(Entry::counter("requests", time, &requests));
         if !steps.contains_key(&(number + 1)) {
             let none = [("mallocs", 0), ("frees", 0), ("failures", 0)];
-            let after = time + step;
+            let after = time.saturating_add(step);
             entries.push(Entry::counter("requests", after, &none));
             let bytes = [("bytes", at.live_bytes)];
             entries.push(Entry::counter("bytes in use", after, &bytes));
@@ -224,6 +224,22 @@ mod tests {
             (total("mallocs"), total("frees"), total("failures")),
             (3, 2, 0)
         );
+    }
+
+    #[test]
+    fn a_file_may_claim_any_time_and_size() {
+        let trace = Trace {
+            launches: vec!["fill".into()],
+            events: vec![
+                event(0, 0, TraceCall::Malloc, 1, u64::MAX),
+                event(u64::MAX, 0, TraceCall::Malloc, 2, u64::MAX),
+            ],
+            ..Trace::default()
+        };
+        let entries = entries(&trace);
+        let last = entries.last().expect("an entry");
+        assert_eq!(last["args"]["bytes"], u64::MAX);
+        assert!(last["ts"].as_f64() >= Some(u64::MAX as f64 / 1000.0));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::options::MOST_BASES;
 use super::sequences::{Builder, Sequences};
 use crate::error::JobError;
+use crate::ranks::file_part::behind_mark;
 use std::path::Path;
 use thiserror::Error;
 
@@ -125,8 +126,7 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Sequences, FastaError> {
 /// As [`parse`], but there may be no bases.
 pub(super) fn records(name: &str, bytes: &[u8]) -> Result<Sequences, FastaError> {
     let file = name.to_owned();
-    // Editors on Windows put a byte order mark in front.
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let bytes = behind_mark(bytes);
     if bytes.trim_ascii().is_empty() {
         return Err(FastaError::Empty { file });
     }

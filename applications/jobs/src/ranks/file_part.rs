@@ -20,7 +20,11 @@ pub fn bytes(
     parts: usize,
     begins: impl Fn(u8) -> bool,
 ) -> io::Result<(u64, Vec<u8>)> {
-    let mut of = |part| record(file, border(length, part, parts), length, &begins);
+    let mut of = |part| match part {
+        0 => Ok(0),
+        // Even if the file has fewer bytes than parts, the front is that of part 0.
+        _ => record(file, border(length, part, parts).max(1), length, &begins),
+    };
     let (begin, end) = (of(part)?, of(part + 1)?);
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(begin))?;
@@ -28,12 +32,8 @@ pub fn bytes(
     Ok((begin, bytes))
 }
 
-/// The first record that begins at byte `from` or behind it; the end of the file if there is none. That in front of byte 0 is the
-/// begin of the file.
+/// The first record that begins at byte `from`, at least 1, or behind it; the end of the file if there is none.
 fn record(file: &mut File, from: u64, length: u64, begins: impl Fn(u8) -> bool) -> io::Result<u64> {
-    if from == 0 {
-        return Ok(0);
-    }
     // The byte before it says whether a line begins there.
     let mut at = from - 1;
     file.seek(SeekFrom::Start(at))?;
@@ -70,4 +70,30 @@ pub fn lines(file: &mut File, end: u64) -> io::Result<u64> {
             read => lines += chunk[..read].iter().filter(|&&byte| byte == b'\n').count() as u64,
         }
     }
+}
+
+/// Whether the first `end` bytes are white space, behind a byte order mark if there is one.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn blank(file: &mut File, end: u64) -> io::Result<bool> {
+    file.seek(SeekFrom::Start(0))?;
+    let mut front = BufReader::with_capacity(CHUNK, file).take(end);
+    let mut first = Vec::new();
+    front.by_ref().take(CHUNK as u64).read_to_end(&mut first)?;
+    let mut bytes = behind_mark(&first).to_vec();
+    while bytes.trim_ascii().is_empty() && front.limit() > 0 {
+        bytes.resize(CHUNK, 0);
+        let read = front.read(&mut bytes)?;
+        bytes.truncate(read);
+        if read == 0 {
+            break;
+        }
+    }
+    Ok(bytes.trim_ascii().is_empty())
+}
+
+/// What is behind the byte order mark, which programs on Windows put in front of a text.
+pub fn behind_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
 }

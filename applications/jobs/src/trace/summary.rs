@@ -19,7 +19,7 @@ pub struct Summary {
     pub all: Row,
     /// By kernel, in the order in which they first asked. Blocks belong to the kernel that asked for them.
     pub kernels: Vec<(String, Row)>,
-    /// By size: the least power of two that is no less, 16 at least.
+    /// By size: the least power of two that is no less, 16 at least; the most that there is for what has none.
     pub sizes: Vec<(u64, Row)>,
 }
 
@@ -53,15 +53,16 @@ impl Row {
     }
 
     fn begin(&mut self, bytes: u64) {
-        self.bytes += bytes;
-        self.live_bytes += bytes;
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.live_bytes = self.live_bytes.saturating_add(bytes);
         self.peak_bytes = self.peak_bytes.max(self.live_bytes);
     }
 
     fn end(&mut self, block: Block, time: u64) {
         self.live_bytes = self.live_bytes.saturating_sub(block.bytes);
         self.ended += 1;
-        self.lifetime += time.saturating_sub(block.since);
+        let lifetime = time.saturating_sub(block.since);
+        self.lifetime = self.lifetime.saturating_add(lifetime);
     }
 }
 
@@ -73,9 +74,10 @@ struct Block {
     kernel: usize,
 }
 
-/// The size class of a request.
+/// The size class of a request. One that fails can be of any number of bytes, even of more than any power of two has.
 fn class(bytes: u64) -> u64 {
-    bytes.max(16).next_power_of_two()
+    let class = bytes.max(16).checked_next_power_of_two();
+    class.unwrap_or(u64::MAX)
 }
 
 /// Counts what is in a trace.
@@ -214,6 +216,22 @@ mod tests {
             (1 << 36, 0, 0, 1),
         ];
         assert_eq!(sizes, expected);
+    }
+
+    #[test]
+    fn requests_of_any_size_are_in_the_tables() {
+        let mut trace = trace();
+        trace.events[2].bytes = u64::MAX;
+        let sizes = Summary::new(&trace).sizes;
+        assert_eq!(
+            sizes.last().map(|(size, row)| (*size, row.failures)),
+            Some((u64::MAX, 1))
+        );
+        // A file may claim what no heap has handed out.
+        (trace.events[0].bytes, trace.events[1].bytes) = (u64::MAX, u64::MAX);
+        trace.events[5].time = u64::MAX;
+        let all = Summary::new(&trace).all;
+        assert_eq!((all.bytes, all.peak_bytes), (u64::MAX, u64::MAX));
     }
 
     #[test]

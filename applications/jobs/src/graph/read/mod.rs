@@ -9,6 +9,7 @@ mod matrix_market;
 mod part;
 
 use super::edges::EdgeList;
+use crate::ranks::file_part::behind_mark;
 use std::path::Path;
 
 pub use error::{LineError, ReadError, shown};
@@ -108,11 +109,6 @@ fn is_matrix_market(begin: &[u8]) -> bool {
 const BANNER: &str = "%%MatrixMarket";
 /// How files begin that `gzip` made.
 const COMPRESSED: [u8; 2] = [0x1F, 0x8B];
-
-/// What is behind the byte order mark, which editors on Windows put in front.
-fn behind_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
-}
 
 /// A file in memory, with the name that errors carry.
 struct Input<'a> {

@@ -1,10 +1,10 @@
 //! The part of a file that one of several processes reads.
 
 use super::{
-    COMPRESSED, Input, ReadError, ReadOptions, behind_mark, countable, edge_list, is_matrix_market,
-    read,
+    COMPRESSED, Input, ReadError, ReadOptions, countable, edge_list, is_matrix_market, read,
 };
 use crate::graph::edges::EdgeList;
+use crate::ranks::file_part::behind_mark;
 use crate::ranks::{border, file_part};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -258,7 +258,9 @@ fn parts_have_all_edges_in_their_order() {
     let path = folder.join("graph");
     let list = "\u{FEFF}# a list\n0 1\n\n2 1 0.5 long line\r\n3,0\n% more\n1 1\n0 1";
     let matrix = "%%MatrixMarket matrix coordinate pattern symmetric\n5 5 4\n2 1\n3 3\n5 2\n4 1\n";
-    for text in [list, matrix] {
+    // With fewer bytes than parts.
+    let short = "\u{FEFF}0 1\n2 1";
+    for text in [list, matrix, short] {
         std::fs::write(&path, text).unwrap();
         let whole = good(text);
         for parts in [1, 2, 3, 5, 40] {

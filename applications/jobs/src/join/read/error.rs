@@ -89,6 +89,9 @@ pub enum LineError {
         /// The number.
         word: String,
     },
+    /// Quotes that go on in the next line.
+    #[error("a quote is opened and not closed on this line")]
+    OpenQuote,
     /// What the reader of CSV did not understand.
     #[error("this is no CSV: {why}")]
     NotCsv {

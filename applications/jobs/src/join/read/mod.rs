@@ -6,11 +6,14 @@ use super::tables::MOST_ROWS;
 use crate::ranks::file_part;
 use csv::{ByteRecord, ReaderBuilder, Trim};
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use warpheap_applications::join::Tuple;
 
 pub use error::{LineError, TableError};
 
+/// What is put in front of a text for the reader of CSV.
+const LINE_END: &[u8] = b"\n";
 /// The names of the columns.
 const COLUMNS: [&str; 2] = ["key", "payload"];
 
@@ -49,7 +52,12 @@ pub fn part(path: &Path, part: usize, parts: usize) -> Result<Vec<Tuple>, TableE
     let (begin, bytes) = file_part::bytes(&mut file, length, part, parts, |_| true).map_err(io)?;
     let rows = match part {
         0 => front(&name, &bytes).and_then(|bytes| rows(&name, bytes, true)),
-        _ => rows(&name, &bytes, false),
+        // The head may be behind blank lines, which are all that parts before this one have.
+        _ => rows(
+            &name,
+            &bytes,
+            file_part::blank(&mut file, begin).map_err(io)?,
+        ),
     };
     match rows {
         // Lines count from the begin of the file.
@@ -89,8 +97,7 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Tuple>, TableError> {
 
 /// What is behind a file's mark.
 fn front<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a [u8], TableError> {
-    // Programs on Windows put a byte order mark in front.
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let bytes = file_part::behind_mark(bytes);
     if bytes.starts_with(&[0x1F, 0x8B]) {
         let file = name.to_owned();
         return Err(TableError::Compressed { file });
@@ -101,31 +108,42 @@ fn front<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a [u8], TableError> {
 /// The rows of some lines; the first of them may be a `head`.
 fn rows(name: &str, bytes: &[u8], head: bool) -> Result<Vec<Tuple>, TableError> {
     let file = || name.to_owned();
+    // Behind a line end the reader takes no mark for that of a file.
+    let text = LINE_END.chain(bytes);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         // How many columns there are is checked here, to say it in our words.
         .flexible(true)
         .trim(Trim::All)
-        .from_reader(bytes);
+        .from_reader(text);
     let mut rows = Vec::new();
     let mut first = head;
-    for record in reader.byte_records() {
-        let record = record.map_err(|error| TableError::Line {
+    let mut record = ByteRecord::new();
+    let mut begin = 0;
+    loop {
+        let read = reader.read_byte_record(&mut record);
+        if !read.map_err(|error| TableError::Line {
             file: file(),
-            line: error.position().map_or(1, csv::Position::line),
+            line: line(bytes, begin),
             what: LineError::NotCsv {
                 why: error.to_string(),
             },
-        })?;
+        })? {
+            return Ok(rows);
+        }
+        let end = reader.position().byte() as usize - LINE_END.len();
+        let (from, text) = (begin, bytes.get(begin..end).unwrap_or_default());
+        begin = end;
         let wrong = |what| TableError::Line {
             file: file(),
-            line: line(bytes, &record),
+            line: line(bytes, from),
             what,
         };
         // White space alone, as at the end of many files.
-        if record.len() == 1 && record.get(0).is_some_and(<[u8]>::is_empty) {
+        if text.trim_ascii().is_empty() {
             continue;
         }
+        closed(text).map_err(wrong)?;
         let [key, payload] = columns(&record).map_err(wrong)?;
         if !(std::mem::take(&mut first) && is_head(key) && is_head(payload)) {
             if rows.len() >= MOST_ROWS as usize {
@@ -140,13 +158,21 @@ fn rows(name: &str, bytes: &[u8], head: bool) -> Result<Vec<Tuple>, TableError> 
             });
         }
     }
-    Ok(rows)
 }
 
-/// The number of the line where a record begins. The reader tells where it began to look for it: blank lines are
-/// before it.
-fn line(bytes: &[u8], record: &ByteRecord) -> u64 {
-    let begin = record.position().map_or(0, csv::Position::byte) as usize;
+/// Checks that the text of a record has no quotes that go on behind its line: a rank that reads from the next line on does not know
+/// of them.
+fn closed(text: &[u8]) -> Result<(), LineError> {
+    let mut lines = text.trim_ascii_start().split(|byte| *byte == b'\n');
+    let line = lines.next().unwrap_or_default();
+    match line.iter().filter(|byte| **byte == b'"').count() % 2 {
+        0 => Ok(()),
+        _ => Err(LineError::OpenQuote),
+    }
+}
+
+/// The number of the line of a record that the reader began to look for at byte `begin`: blank lines may be before it.
+fn line(bytes: &[u8], begin: usize) -> u64 {
     let (before, rest) = bytes.split_at(begin.min(bytes.len()));
     let blank = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
     let ends = before.iter().chain(blank).filter(|byte| **byte == b'\n');

@@ -59,5 +59,39 @@ fn bad_lines_are_named() {
     refused("1,\n", &["t.csv:1: ", "payload `` is no number"]);
     refused("4294967296,2\n", &["t.csv:1: ", "4294967296 is too large"]);
     refused(b"1,2\n\xFF,3\n", &["t.csv:2: ", "UTF-8"]);
-    refused("1,\"a\nb\"\n", &["t.csv:1: ", "`a\\nb`"]);
+    refused("1,2\n\n1,\"3\n\"\n", &["t.csv:3: ", "a quote is opened"]);
+    refused("1,\"3", &["t.csv:1: ", "a quote is opened"]);
+    refused("1,\"a\rb\"\n", &["t.csv:1: ", "`a\\rb`"]);
+    refused("1,2\n\u{FEFF}3,4\n", &["t.csv:2: ", "is no number"]);
+}
+
+#[test]
+fn parts_have_all_rows_in_their_order_however_short_the_file_is() {
+    let folder = std::env::temp_dir().join(format!("warpheap-tables-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("t.csv");
+    for text in [
+        "\u{FEFF}k,p\n1,2\n",
+        "\u{FEFF}\n \n\r\n\nkey,payload\n1,2\n3,4\n\n5,6",
+        "1,2\n\n\"3\",4\n",
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let whole = parse("t.csv", text.as_bytes()).unwrap();
+        for parts in [1, 2, 3, 5, 9, 60] {
+            let of = |number| part(&path, number, parts).unwrap();
+            let rows: Vec<Tuple> = (0..parts).flat_map(of).collect();
+            assert_eq!(rows, whole, "{parts} parts of {text:?}");
+        }
+    }
+    // What is no row in the whole file is none of a part that begins with it.
+    for text in ["1,2\n\u{FEFF}3,4\n", "1,\"2\n\",3\n4,5\n"] {
+        std::fs::write(&path, text).unwrap();
+        let whole = parse(&path.display().to_string(), text.as_bytes()).unwrap_err();
+        for parts in [1, 2, 3, 60] {
+            let error = (0..parts).find_map(|number| part(&path, number, parts).err());
+            let error = error.map(|error| error.to_string());
+            assert_eq!(error, Some(whole.to_string()), "{parts} parts");
+        }
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -49,7 +49,7 @@ fn part_of_file(path: &Path, part: usize, parts: usize) -> Result<(String, Seque
         file_part::bytes(&mut file, length, part, parts, |byte| byte == b'>').map_err(io)?;
     // A file that is empty is for one part to complain of.
     let all = part == 0 && bytes.len() as u64 == length;
-    if bytes.trim_ascii().is_empty() && !all {
+    if file_part::behind_mark(&bytes).trim_ascii().is_empty() && !all {
         return Ok((name, Sequences::default()));
     }
     match records(&name, &bytes) {
@@ -113,6 +113,16 @@ mod tests {
             }
             assert_eq!(all, letters_of(&whole), "{parts} parts");
             assert_eq!((in_all, unknown), (whole.records, whole.unknown));
+        }
+    }
+
+    #[test]
+    fn a_part_may_have_a_mark_and_blank_lines_alone() {
+        let file = Temporary::new("mark.fa", "\u{FEFF}\n\n>one\nACGT\n");
+        for parts in [2, 3, 40] {
+            let sequences = |part| part_of_file(&file.0, part, parts).unwrap().1;
+            let bases = (0..parts).map(|part| letters_of(&sequences(part)));
+            assert_eq!(bases.collect::<String>(), "ACGT", "{parts} parts");
         }
     }
 

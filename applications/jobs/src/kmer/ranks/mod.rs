@@ -19,6 +19,8 @@ pub(crate) mod owners;
 mod packed;
 mod spread;
 
+pub use load::part;
+
 use super::options::Options;
 use super::read::FastaError;
 use super::ready::{Ready, no_kmer};
