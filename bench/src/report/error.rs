@@ -87,3 +87,15 @@ impl ReportError {
         move |source| ReportError::Read { path, source }
     }
 }
+
+/// What is wrong with a file, as it can be shown: it may hold words of the file, and these control characters.
+pub(super) fn shown(problem: &str) -> String {
+    let mut shown = String::with_capacity(problem.len());
+    for char in problem.chars() {
+        match char.is_control() {
+            true => shown.extend(char.escape_default()),
+            false => shown.push(char),
+        }
+    }
+    shown
+}

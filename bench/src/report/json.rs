@@ -1,6 +1,6 @@
 //! `results.json`: a run as it is, to be read back.
 
-use super::error::ReportError;
+use super::error::{ReportError, shown};
 use crate::run::Run;
 use std::path::Path;
 
@@ -18,6 +18,6 @@ pub fn read(path: &Path) -> Result<Run, ReportError> {
     let text = std::fs::read_to_string(path).map_err(ReportError::read(path))?;
     serde_json::from_str(&text).map_err(|error| ReportError::NotResults {
         path: path.to_path_buf(),
-        problem: error.to_string(),
+        problem: shown(&error.to_string()),
     })
 }

@@ -5,7 +5,7 @@
 //! [`Row::case`] says), `n`, `malloc_ms`, `free_ms`, `total_ms`, `utilisation`, `range_ratio` (each may
 //! be empty), `status`.
 
-use super::error::ReportError;
+use super::error::{ReportError, shown};
 use crate::row::{Metric, Row, Unit};
 use crate::scenario::Scenario;
 use clap::ValueEnum;
@@ -83,7 +83,7 @@ impl Peers {
         let bad = |(at, problem): (Option<Position>, String)| ReportError::Peers {
             file: file.to_string(),
             line: at.map_or(1, |at| line_of(text, &at)),
-            problem,
+            problem: shown(&problem),
         };
         let comments = text.lines().map_while(|line| line.strip_prefix('#'));
         let origin: Vec<&str> = comments.map(str::trim).collect();

@@ -107,6 +107,11 @@ fn a_line_that_cannot_be_used_is_named() {
             "`fast` is no figure for malloc_ms",
         ),
         ("A,S1,16,256,-1,,,,,ok", 3, "`-1` is no figure"),
+        (
+            "A,S1,16,256,\"1\n\u{1b}[2J\",,,,,ok",
+            3,
+            "`1\\n\\u{1b}[2J` is no figure",
+        ),
         ("A,S1,16,256,NaN,,,,,ok", 3, "`NaN` is no figure"),
         ("A,S99,16,256,0.5,,,,,ok", 3, "no scenario is called `S99`"),
         ("A,S1,16,many,0.5,,,,,ok", 3, "`many` is no number of lanes"),
