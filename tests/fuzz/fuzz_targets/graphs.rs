@@ -1,0 +1,4 @@
+//! Graph files.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| warpheap_fuzz::graphs::run(bytes));

@@ -1,0 +1,4 @@
+//! PTX text.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| warpheap_fuzz::ptx::run(bytes));

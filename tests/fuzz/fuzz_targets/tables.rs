@@ -1,0 +1,4 @@
+//! CSV tables.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| warpheap_fuzz::tables::run(bytes));
