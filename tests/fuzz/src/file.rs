@@ -1,6 +1,6 @@
 //! Bytes as a file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Tells files apart that are there at the same time.
@@ -34,6 +34,41 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A file that several processes read in parts.
+pub struct Divided<'a> {
+    /// The byte in front, whose lowest two bits say nothing of parts.
+    pub control: u8,
+    /// The bytes of the file.
+    pub bytes: &'a [u8],
+    /// How many parts there are, 1 to 24.
+    pub parts: usize,
+    /// The file.
+    pub file: Temporary,
+    /// What messages call it.
+    pub name: String,
+}
+
+impl<'a> Divided<'a> {
+    /// A file of the bytes behind the first one, which says how many parts there are; nothing if there are no bytes.
+    pub fn new(bytes: &'a [u8]) -> Option<Self> {
+        let (&control, bytes) = bytes.split_first()?;
+        let file = Temporary::new("file", bytes);
+        Some(Divided {
+            control,
+            bytes,
+            parts: 1 + usize::from(control >> 2) % 24,
+            name: file.path.display().to_string(),
+            file,
+        })
+    }
+
+    /// What comes of each part, in their order.
+    pub fn each<T>(&self, read: impl Fn(&Path, usize, usize) -> T) -> Vec<T> {
+        let part = |number| read(&self.file.path, number, self.parts);
+        (0..self.parts).map(part).collect()
     }
 }
 

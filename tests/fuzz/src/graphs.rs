@@ -1,29 +1,25 @@
 //! Graph files: edge lists and Matrix Market, by one process and by several.
 
-use super::file::{Temporary, check_message};
+use super::file::{Divided, check_message};
 use warpheap_jobs::graph::EdgeList;
 use warpheap_jobs::graph::read::{LineError, ReadError, ReadOptions, parse, part};
 
 /// The first byte says how the others are read: whether ids count from 1, whether edges are mirrored, by how many processes.
 pub fn run(bytes: &[u8]) {
-    let Some((&control, bytes)) = bytes.split_first() else {
+    let Some(divided) = Divided::new(bytes) else {
         return;
     };
+    let (name, bytes) = (&divided.name, divided.bytes);
     let options = ReadOptions {
-        one_based: control & 1 != 0,
-        undirected: control & 2 != 0,
+        one_based: divided.control & 1 != 0,
+        undirected: divided.control & 2 != 0,
     };
-    let parts = 1 + usize::from(control >> 2) % 24;
-    let file = Temporary::new("g", bytes);
-    let name = file.path.display().to_string();
-    let whole = parse(&name, bytes, options);
+    let whole = parse(name, bytes, options);
     match &whole {
         Ok(list) => again(list, options.one_based),
-        Err(error) => check_message(&error.to_string(), &name, bytes),
+        Err(error) => check_message(&error.to_string(), name, bytes),
     }
-    let parts: Vec<_> = (0..parts)
-        .map(|number| part(&file.path, options, number, parts))
-        .collect();
+    let parts = divided.each(|path, number, parts| part(path, options, number, parts));
     let wrong = parts.iter().find_map(|part| part.as_ref().err());
     match (&whole, wrong) {
         (Ok(list), None) => same(list, parts),

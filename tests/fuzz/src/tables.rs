@@ -1,20 +1,16 @@
 //! CSV tables of the join, by one process and by several.
 
-use super::file::{Temporary, check_message};
+use super::file::{Divided, check_message};
 use warpheap_jobs::join::read::{TableError, parse, part};
 
 /// The first byte says by how many processes the others are read.
 pub fn run(bytes: &[u8]) {
-    let Some((&control, bytes)) = bytes.split_first() else {
+    let Some(divided) = Divided::new(bytes) else {
         return;
     };
-    let parts = 1 + usize::from(control % 24);
-    let file = Temporary::new("t", bytes);
-    let name = file.path.display().to_string();
-    let whole = parse(&name, bytes);
-    let parts: Vec<_> = (0..parts)
-        .map(|number| part(&file.path, number, parts))
-        .collect();
+    let (name, bytes) = (&divided.name, divided.bytes);
+    let whole = parse(name, bytes);
+    let parts = divided.each(part);
     let wrong = parts.iter().find_map(|part| part.as_ref().err());
     match (&whole, wrong) {
         (Ok(rows), None) => {
@@ -31,7 +27,7 @@ pub fn run(bytes: &[u8]) {
         }
         (Ok(_), Some(error)) => panic!("a part of a file that can be read: {error}"),
         (Err(error), wrong) => {
-            check_message(&error.to_string(), &name, bytes);
+            check_message(&error.to_string(), name, bytes);
             let missing = matches!(error, TableError::Empty { .. } | TableError::NoRows { .. });
             match wrong {
                 Some(part) => same_line(error, part),
