@@ -11,11 +11,10 @@
 //! 4. [`rows_lay`], [`rows_put`]: and from there, with the new edges, to where they belong;
 //! 5. [`rows_settle`]: one lane for each row frees the array that was left.
 //!
-//! Now and then the heap is [compacted](compact). What is asked of such a graph: [`triangles`], [`reach`], [`components`];
-//! [`rank`](crate::rank).
+//! What is asked of such a graph: [`triangles`], [`rank`], [`reach`], [`components`].
 
-pub mod compact;
 pub mod components;
+pub mod rank;
 pub mod reach;
 pub mod triangles;
 
@@ -32,8 +31,7 @@ pub const FIRST: u32 = 4;
 /// Bit of a place that says that the edge is in the row.
 pub const PRESENT: u32 = 1 << 31;
 
-/// The neighbours of a vertex: an array in the heap, in ascending order. Zeroed words are an empty row. It is laid out as
-/// a [`HeapVec`], which kernels that only read may take it for.
+/// The neighbours of a vertex: an array in the heap, in ascending order. Zeroed words are an empty row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, HeapData)]
 #[repr(C)]
 pub struct Row {

@@ -7,7 +7,6 @@
 //! | [`branches`] | lanes allocate and free in different branches |
 //! | [`exhaustion`] | a full heap says so, and is usable again after frees |
 //! | [`resize`] | realloc |
-//! | [`compaction`] | blocks that move out of nearly empty regions |
 //! | [`rounded`] | the layout of the whole block |
 //! | [`warp`] | the calls that a warp makes together |
 //! | [`workgroup`] | the calls that a block of lanes makes together |
@@ -25,7 +24,6 @@
 
 pub mod blocks;
 pub mod branches;
-pub mod compaction;
 pub mod counted;
 pub mod exhaustion;
 pub mod explore;
@@ -56,7 +54,6 @@ pub trait Subject:
     + kernels::program::StepMallocsEntry
     + kernels::program::StepCallocsEntry
     + kernels::program::StepResizesEntry
-    + kernels::program::StepMovesEntry
     + kernels::handover::HandOverEntry
     + kernels::handover::HandOverOnceEntry
     + kernels::handover::EmptyBoxesEntry
@@ -82,7 +79,6 @@ where
         + kernels::program::StepMallocsEntry
         + kernels::program::StepCallocsEntry
         + kernels::program::StepResizesEntry
-        + kernels::program::StepMovesEntry
         + kernels::handover::HandOverEntry
         + kernels::handover::HandOverOnceEntry
         + kernels::handover::EmptyBoxesEntry

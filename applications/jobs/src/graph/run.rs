@@ -5,7 +5,6 @@ use super::context::Context;
 use super::insert::insert;
 use super::pool::need;
 use super::rank::rank;
-use super::ranks;
 use super::reference::InNeighbours;
 use super::report::{self, Phases, Run, checksum, top};
 use super::steps::Steps;
@@ -15,7 +14,9 @@ use crate::progress::kept;
 use std::time::Instant;
 use warpheap::device::HeapVec;
 use warpheap::{DeviceError, DeviceVec, LaunchConfig, Pool, vector_lengths};
-use warpheap_applications::graph::{GraphCollectEntry, GraphFreeEntry, GraphInsertEntry};
+use warpheap_applications::graph::{
+    GraphCollectEntry, GraphFreeEntry, GraphInsertEntry, GraphRankEntry,
+};
 
 /// Runs the job with the allocator `A`.
 ///
@@ -23,7 +24,7 @@ use warpheap_applications::graph::{GraphCollectEntry, GraphFreeEntry, GraphInser
 /// The pool is too small or cannot be had, the device fails, or its answer is wrong.
 pub fn run<A>(context: &Context<'_>) -> Result<Run, JobError>
 where
-    A: GraphInsertEntry + ranks::Kernels + GraphCollectEntry + GraphFreeEntry,
+    A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
 {
     let need = need::<A>(context.device.info(), context.demand);
     Ok(need.tried(context.pool, |bytes| attempt::<A>(context, bytes))?)
@@ -31,7 +32,7 @@ where
 
 fn attempt<A>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>
 where
-    A: GraphInsertEntry + ranks::Kernels + GraphCollectEntry + GraphFreeEntry,
+    A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
 {
     let pool = match context.grow {
         Some(most) => context.device.reserve_growing::<A>(bytes, most),
@@ -49,7 +50,7 @@ where
 /// Builds the graph in this pool, which is empty again afterwards.
 fn in_pool<A>(context: &Context<'_>, pool: &mut Pool<A>) -> Result<Run, Failed>
 where
-    A: GraphInsertEntry + ranks::Kernels + GraphCollectEntry + GraphFreeEntry,
+    A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
 {
     let built = context.built;
     let count = built.rows();

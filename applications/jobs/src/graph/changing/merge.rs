@@ -2,16 +2,12 @@
 
 use super::batch::Batch;
 use super::context::Context;
-use super::room::{Loaded, Room, front};
-use crate::graph::ranks;
+use super::room::{Loaded, Room};
 use crate::pool::Failed;
 use std::time::Duration;
-use warpheap::device::HeapData;
-use warpheap::{BackendKind, DeviceError, DeviceVec, LaunchConfig, Pool, Prepared, RawBuffer};
-use warpheap_applications::rows::compact::{
-    RowsCompactEntry, RowsCompactedEntry, RowsRelocateEntry,
-};
+use warpheap::{BackendKind, DeviceError, DeviceVec, LaunchConfig, Pool, Prepared};
 use warpheap_applications::rows::components::{RowsHookEntry, RowsParentsEntry};
+use warpheap_applications::rows::rank::RowsGatherEntry;
 use warpheap_applications::rows::reach::RowsReachEntry;
 use warpheap_applications::rows::triangles::RowsTrianglesEntry;
 use warpheap_applications::rows::{
@@ -21,18 +17,15 @@ use warpheap_applications::rows::{
 
 /// An allocator with all kernels of the job.
 pub trait Kernels:
-    ranks::Kernels
-    + RowsCompactEntry
-    + RowsCompactedEntry
-    + RowsFindEntry
+    RowsFindEntry
     + RowsFreeEntry
+    + RowsGatherEntry
     + RowsHookEntry
     + RowsLayEntry
     + RowsLiftEntry
     + RowsParentsEntry
     + RowsPutEntry
     + RowsReachEntry
-    + RowsRelocateEntry
     + RowsRoomEntry
     + RowsSettleEntry
     + RowsTrianglesEntry
@@ -40,18 +33,15 @@ pub trait Kernels:
 }
 
 impl<A> Kernels for A where
-    A: ranks::Kernels
-        + RowsCompactEntry
-        + RowsCompactedEntry
-        + RowsFindEntry
+    A: RowsFindEntry
         + RowsFreeEntry
+        + RowsGatherEntry
         + RowsHookEntry
         + RowsLayEntry
         + RowsLiftEntry
         + RowsParentsEntry
         + RowsPutEntry
         + RowsReachEntry
-        + RowsRelocateEntry
         + RowsRoomEntry
         + RowsSettleEntry
         + RowsTrianglesEntry
@@ -100,8 +90,6 @@ pub struct Rows<'a, A> {
     pub room: &'a Room,
     /// The rows.
     pub rows: DeviceVec<Row>,
-    /// Where they lie.
-    pub buffer: RawBuffer,
 }
 
 impl<'a, A: Kernels> Rows<'a, A> {
@@ -114,17 +102,12 @@ impl<'a, A: Kernels> Rows<'a, A> {
         pool: &'a Pool<A>,
         room: &'a Room,
     ) -> Result<Self, DeviceError> {
-        let vertices = context.expected.vertices;
-        let words = u64::from(vertices) * u64::from(Row::WORDS);
-        let buffer = context.device.alloc(4 * words)?;
-        let rows: DeviceVec<Row> = front(&buffer, vertices as usize)?;
-        rows.fill_zero()?;
+        let rows = DeviceVec::zeroed(context.device, context.expected.vertices as usize)?;
         Ok(Rows {
             context,
             pool,
             room,
             rows,
-            buffer,
         })
     }
 
@@ -206,7 +189,7 @@ impl<'a, A: Kernels> Rows<'a, A> {
     }
 
     /// Runs launches in order and gives their time on the device.
-    pub(super) fn run(&self, launches: &[Prepared]) -> Result<Duration, Failed> {
+    fn run(&self, launches: &[Prepared]) -> Result<Duration, Failed> {
         run(self.context, launches)
     }
 
