@@ -1,5 +1,5 @@
 //! What targets of fuzzing do with their bytes: they call what reads such bytes, and hold what comes of it against what has to come of
-//! it. libFuzzer calls them with bytes of its own (`fuzz_targets`), the command line's tests with those that it found (`corpus`).
+//! it. libFuzzer calls them with bytes of its own (`fuzz_targets`), a test of the jobs with those that it found (`corpus`).
 //!
 //! | module | the bytes are |
 //! |---|---|
