@@ -57,6 +57,9 @@ pub unsafe trait DeviceAlloc: Copy + 'static {
     /// such number.
     const LEAN_REGISTERS: u32 = 255;
 
+    /// Whether a [compaction](Self::begin_compaction) moves anything: programs need not go through their blocks if not.
+    const COMPACTS: bool = false;
+
     /// The memory of the heap.
     fn memory(self) -> Self::Memory;
 
@@ -197,6 +200,44 @@ pub unsafe trait DeviceAlloc: Copy + 'static {
     fn rounded(self, layout: Layout) -> Layout {
         // A block begins at a granule, so nothing else is in its last one.
         layout::with_granules(layout, layout::granules(layout))
+    }
+
+    /// Begins a *compaction*: marks regions of the heap (chunks, pages, whatever the allocator hands blocks out from) that are less
+    /// than `percent` in use, of each size class as many as the others have room for. What is marked hands out no block until
+    /// [`end_compaction`](Self::end_compaction), and blocks leave it by [`relocate`](Self::relocate): a region that all blocks have
+    /// left serves any size afterwards.
+    ///
+    /// Each lane of the launch does the share with this `index` of `count`, and gets the number of regions that it marked. Other lanes
+    /// may use the heap meanwhile. `percent` is 90 at most; more is taken as 90.
+    ///
+    /// An allocator that moves nothing, as this default, marks nothing.
+    #[inline(always)]
+    fn begin_compaction(self, percent: u32, index: u32, count: u32) -> u32 {
+        let _ = (percent, index, count);
+        0
+    }
+
+    /// Moves a block out of a region that a [compaction](Self::begin_compaction) marked, to one of the regions that stay: where the block is
+    /// now, with what the layout covers of its contents. It is `ptr` itself if the block may stay where it is, or if there was no room
+    /// for it elsewhere. This is never an error, and is nothing but a look at one word where nothing moves. Lanes that come together
+    /// copy together. The null handle stays null.
+    ///
+    /// Only the handle that is returned may be used afterwards, so whoever holds copies of `ptr` changes them, too.
+    ///
+    /// # Safety
+    /// As [`free`](Self::free).
+    #[inline(always)]
+    unsafe fn relocate(self, ptr: DevicePtr<u8>, layout: Layout) -> DevicePtr<u8> {
+        let _ = layout;
+        ptr
+    }
+
+    /// Ends a [compaction](Self::begin_compaction): regions with blocks that did not move hand out blocks again. Each lane of the launch does
+    /// the share with this `index` of `count`. It has to be called behind each compaction, in a later launch than the last
+    /// [`relocate`](Self::relocate): room in what is marked is nobody's until then.
+    #[inline(always)]
+    fn end_compaction(self, index: u32, count: u32) {
+        let _ = (index, count);
     }
 
     /// Allocates *one* block for all active lanes of the warp: each gets the same handle.

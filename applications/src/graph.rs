@@ -1,4 +1,4 @@
-//! A graph whose adjacency lists grow on the device, and PageRank over it.
+//! A graph whose adjacency lists grow on the device; [`rank`](crate::rank) is PageRank over it.
 //!
 //! Each vertex holds a vector of the vertices with an edge to it. One lane works on one vertex, so
 //! no two lanes ever touch the same vector.
@@ -40,70 +40,6 @@ pub fn graph_insert<A: DeviceAlloc>(
         return result;
     }
     Ok(())
-}
-
-/// What each vertex gives to each of its successors: its rank over the number of edges that leave
-/// it. A vertex that no edge leaves gives to all: lane `i` adds the ranks of those among its
-/// vertices into `dangling[i]`. Launched with `dangling.len()` lanes, whatever the number of
-/// vertices.
-#[kernel(unsafe(slices))]
-pub fn graph_share(rank: &[f32], out_degree: &[u32], share: &mut [f32], dangling: &mut [f32]) {
-    let i = thread::index() as usize;
-    if i < dangling.len() {
-        let mut sum = 0.0;
-        let mut v = i;
-        while v < share.len() {
-            let degree = out_degree[v];
-            if degree == 0 {
-                sum += rank[v];
-                share[v] = 0.0;
-            } else {
-                share[v] = rank[v] / degree as f32;
-            }
-            v += dangling.len();
-        }
-        dangling[i] = sum;
-    }
-}
-
-/// Adds `values` up in strides: lane `i` of `sums.len()` adds every value whose index is `i` modulo
-/// that. Repeated with fewer sums until one is left.
-#[kernel(unsafe(slices))]
-pub fn graph_fold(values: &[f32], sums: &mut [f32]) {
-    let i = thread::index() as usize;
-    if i < sums.len() {
-        let mut sum = 0.0;
-        let mut at = i;
-        while at < values.len() {
-            sum += values[at];
-            at += sums.len();
-        }
-        sums[i] = sum;
-    }
-}
-
-/// The new rank of each vertex: `start`, what its predecessors give times `damping`, and its part,
-/// `spread`, of the rank of all vertices that no edge leaves, which is `dangling[0]`.
-#[kernel(allocators = [Counted<all>, Traced<Counted<WarpHeap>>], unsafe(slices))]
-pub fn graph_rank<A: DeviceAlloc>(
-    heap: Heap<A>,
-    vertices: &[HeapVec<u32>],
-    share: &[f32],
-    dangling: &[f32],
-    rank: &mut [f32],
-    start: f32,
-    damping: f32,
-    spread: f32,
-) {
-    let v = thread::index() as usize;
-    if v < rank.len() {
-        let vertex = &vertices[v];
-        let mut sum = 0.0;
-        for i in 0..vertex.len() {
-            sum += share[vertex.get_or(heap, i, 0) as usize];
-        }
-        rank[v] = start + damping * sum + spread * dangling[0];
-    }
 }
 
 /// Copies the vectors out of the heap: that of vertex `v` to `out[offsets[v]..offsets[v + 1]]`, no

@@ -3,10 +3,11 @@
 //! | module | what |
 //! |---|---|
 //! | [`csr`] | rebuilding compressed sparse rows, which [`rows`] are measured against |
-//! | [`graph`] | building a graph of growing vectors, and PageRank over it |
+//! | [`graph`] | building a graph of growing vectors |
 //! | [`join`] | a hash join that writes what it finds into pages of the heap |
 //! | [`kmer`] | counting the k-mers of DNA sequences in a hash map |
 //! | [`map`] | filling a hash map, and asking it |
+//! | [`rank`] | PageRank over vectors of a graph |
 //! | [`rows`] | a graph whose edges come and go |
 //! | [`scan`] | prefix sums |
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
@@ -16,6 +17,7 @@ pub mod graph;
 pub mod join;
 pub mod kmer;
 pub mod map;
+pub mod rank;
 pub mod rows;
 pub mod scan;
 mod search;

@@ -11,10 +11,11 @@
 //! 4. [`rows_lay`], [`rows_put`]: and from there, with the new edges, to where they belong;
 //! 5. [`rows_settle`]: one lane for each row frees the array that was left.
 //!
-//! What is asked of such a graph: [`triangles`], [`rank`], [`reach`], [`components`].
+//! Now and then the heap is [compacted](compact). What is asked of such a graph: [`triangles`], [`reach`], [`components`];
+//! [`rank`](crate::rank).
 
+pub mod compact;
 pub mod components;
-pub mod rank;
 pub mod reach;
 pub mod triangles;
 
@@ -31,7 +32,8 @@ pub const FIRST: u32 = 4;
 /// Bit of a place that says that the edge is in the row.
 pub const PRESENT: u32 = 1 << 31;
 
-/// The neighbours of a vertex: an array in the heap, in ascending order. Zeroed words are an empty row.
+/// The neighbours of a vertex: an array in the heap, in ascending order. Zeroed words are an empty row. It is laid out as
+/// a [`HeapVec`], which kernels that only read may take it for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, HeapData)]
 #[repr(C)]
 pub struct Row {

@@ -165,6 +165,37 @@ impl<A: DeviceAlloc> Heap<A> {
         }
     }
 
+    /// Begins a compaction; see [`DeviceAlloc::begin_compaction`].
+    #[inline(always)]
+    pub fn begin_compaction(self, percent: u32, index: u32, count: u32) -> u32 {
+        self.alloc.begin_compaction(percent, index, count)
+    }
+
+    /// Moves a block that a compaction wants elsewhere; see [`DeviceAlloc::relocate`].
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn relocate(self, ptr: DevicePtr<u8>, layout: Layout) -> DevicePtr<u8> {
+        // As in `realloc`.
+        if !ptr.is_null() {
+            self.memory().note_free(ptr, layout);
+        }
+        // SAFETY: the caller's promise.
+        let moved = unsafe { self.alloc.relocate(ptr, layout) };
+        if !ptr.is_null() {
+            self.memory().note_malloc(moved, layout);
+        }
+        moved
+    }
+
+    /// Ends a compaction; see [`DeviceAlloc::end_compaction`].
+    #[inline(always)]
+    pub fn end_compaction(self, index: u32, count: u32) {
+        self.alloc.end_compaction(index, count);
+    }
+
     /// Allocates an array; see [`DeviceAlloc::malloc_array`].
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use crate::{Site, Subject};
 use warpheap_api::AllocError;
 use warpheap_api::host::{DeviceError, DeviceVec, HostAlloc, LaunchConfig, LaunchReport, Pool};
 use warpheap_test_kernels::program::{
-    ARRAY, CALLOC, CHECK, FREE, MALLOC, Op, Outcome, REALLOC, Slot,
+    ARRAY, BEGIN, CALLOC, CHECK, END, FREE, MALLOC, MOVE, Op, Outcome, REALLOC, Slot,
 };
 
 /// Which failures of requests that the allocator supports are fine.
@@ -51,6 +51,21 @@ pub fn realloc(slot: usize, size: u64) -> Op {
     op(REALLOC, slot, size, 1)
 }
 
+/// Relocate a slot.
+pub fn relocate(slot: usize) -> Op {
+    op(MOVE, slot, 0, 1)
+}
+
+/// Begin a compaction of what is less than `percent` in use, the share with this index of `count`.
+pub fn begin_compaction(percent: u32, index: usize, count: usize) -> Op {
+    op(BEGIN, index, u64::from(percent), count as u32)
+}
+
+/// End a compaction, such a share.
+pub fn end_compaction(index: usize, count: usize) -> Op {
+    op(END, index, 0, count as u32)
+}
+
 /// What an outcome's code stands for, if it is an allocator's error.
 pub fn error_of(code: u32) -> Option<AllocError> {
     match code {
@@ -65,6 +80,7 @@ pub fn error_of(code: u32) -> Option<AllocError> {
 pub const MALLOCS: &[u32] = &[MALLOC, ARRAY, FREE, CHECK];
 const CALLOCS: &[u32] = &[CALLOC];
 const RESIZES: &[u32] = &[REALLOC];
+const MOVES: &[u32] = &[MOVE, BEGIN, END];
 
 /// A heap, the slots for its blocks, and what the host knows of them.
 pub struct TestHeap<'s, A> {
@@ -262,7 +278,7 @@ impl<A: Subject> TestHeap<'_, A> {
     pub fn run(&mut self, program: &[Vec<Op>], allowed: Failures) -> Vec<Vec<Outcome>> {
         let kernels = &self.site.kernels;
         let outcomes = if self.site.compiles_slowly() {
-            self.launch_steps(program, &[MALLOCS, CALLOCS, RESIZES], |l, part| {
+            self.launch_steps(program, &[MALLOCS, CALLOCS, RESIZES, MOVES], |l, part| {
                 let (pool, config, ops, starts) = (l.pool, l.config, &l.ops, &l.starts);
                 let (slots, outcomes, clock) = (l.slots, &l.outcomes, l.clock);
                 match part {
@@ -272,6 +288,7 @@ impl<A: Subject> TestHeap<'_, A> {
                     RESIZES => {
                         kernels.step_resizes(pool, config, ops, starts, slots, outcomes, clock)
                     }
+                    MOVES => kernels.step_moves(pool, config, ops, starts, slots, outcomes, clock),
                     _ => kernels.step_mallocs(pool, config, ops, starts, slots, outcomes, clock),
                 }
             })

@@ -62,10 +62,11 @@ macro_rules! all_tests {
                 reset_heap;
             exhaustion: one_lane_fills, all_lanes_fill, other_sizes_afterwards, largest_block;
             resize: grows_and_shrinks, keeps_block_on_failure;
+            compaction: keeps_contents;
             rounded: whole_blocks, takes_the_same, absurd_requests;
             warp: together, some_lanes, out_of_memory;
             workgroup: one_for_all, out_of_memory, absurd_requests;
-            vectors: like_a_vec, across_launches, out_of_memory, nested, kernel_runs_out;
+            vectors: like_a_vec, across_launches, relocated, out_of_memory, nested, kernel_runs_out;
             random: programs, churn;
             counted: exact_counts;
             pools: too_small, too_large, stats_tell_usage, stats_tell_longest_stretch,

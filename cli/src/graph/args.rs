@@ -90,6 +90,15 @@ pub struct ChangeArgs {
     /// Find the connected components after each phase, whichever way edges lead.
     #[arg(long)]
     pub components: bool,
+    /// Let arrays leave the parts of the heap of which less than so many percent are in use, so that these serve any size. No array moves
+    /// if it is 0, or if the allocator moves nothing.
+    #[arg(long, value_name = "PERCENT", default_value_t = Changes::COMPACT, requires = "rounds",
+          value_parser = clap::value_parser!(u32).range(0..=90))]
+    pub compact: u32,
+    /// Do that after so many rounds each time, and at the end of insertions and deletions.
+    #[arg(long, value_name = "ROUNDS", default_value_t = Changes::COMPACT_EVERY, requires = "rounds",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub compact_every: u32,
     /// Draw the time of each round.
     #[arg(long, value_name = "FILE.svg", requires = "rounds")]
     pub plot: Option<PathBuf>,
@@ -236,6 +245,8 @@ impl GraphArgs {
                 rounds: self.changes.rounds,
                 updates: self.changes.updates,
                 focus: self.changes.focus,
+                compact: self.changes.compact,
+                compact_every: self.changes.compact_every,
                 triangles: self.changes.triangles,
                 page_rank: self.changes.page_rank,
                 iterations: self.job.iterations,

@@ -86,16 +86,20 @@ fn kinds_and_pressure() {
 
 #[test]
 fn any_warp_width_and_schedule() {
-    for variables in [
-        [("WARPHEAP_WARP_WIDTH", "1"), ("WARPHEAP_SEED", "3")],
-        [("WARPHEAP_WARP_WIDTH", "4"), ("WARPHEAP_SEED", "4")],
-        [("WARPHEAP_WARP_WIDTH", "8"), ("WARPHEAP_SEED", "6")],
-        [("WARPHEAP_WARP_WIDTH", "64"), ("WARPHEAP_SEED", "5")],
+    // The row of a hub with so many neighbours is added up in two levels.
+    for (width, seed, kind, scale) in [
+        ("1", "3", "rmat", "6"),
+        ("4", "4", "hub", "11"),
+        ("8", "6", "rmat", "6"),
+        ("64", "5", "hub", "11"),
     ] {
+        let variables = [("WARPHEAP_WARP_WIDTH", width), ("WARPHEAP_SEED", seed)];
         let args = [
             "graph",
+            "--kind",
+            kind,
             "--scale",
-            "6",
+            scale,
             "--edge-factor",
             "4",
             "--rounds",
@@ -103,6 +107,7 @@ fn any_warp_width_and_schedule() {
             "--updates",
             "200",
             "--triangles",
+            "--page-rank",
             "--bfs",
             "--components",
             "--json",

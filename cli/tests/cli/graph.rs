@@ -1,6 +1,6 @@
 //! The graph job on the host backend.
 
-use super::{TempFile, warpheap, warpheap_with_input};
+use super::{TempFile, warpheap, warpheap_with, warpheap_with_input};
 
 const HOST: [&str; 3] = ["graph", "--backend", "host"];
 
@@ -142,6 +142,66 @@ fn without_a_command_every_allocator_is_a_row() {
             .filter(|line| line.starts_with(name))
             .count();
         assert_eq!(rows, 1, "{}", outcome.out);
+    }
+}
+
+/// Edges of 3,000 vertices, the last thousand of which no edge leaves. The first rows are as long as a lane adds up at most and around that,
+/// with 32 and 32² lanes too, one is a hub's, one is empty. Of the others one of sixteen is long: an order of additions that changes shows in
+/// the last bit of few of them alone.
+pub(super) fn hub() -> String {
+    let lengths = [100_000, 0, 31, 32, 33, 64, 1023, 1024, 1025, 32_769];
+    let mut edges = String::new();
+    let mut at = 0u32;
+    for vertex in 0..3000 {
+        let other = match vertex % 16 {
+            0 => 33 + vertex % 100,
+            _ => vertex % 5,
+        };
+        let length = lengths.get(vertex).copied().unwrap_or(other);
+        for _ in 0..length {
+            at += 1;
+            // Few of the vertices have many edges that leave them: what they give differs.
+            let mixed = u64::from(at.wrapping_mul(2_654_435_761));
+            let source = (((mixed * mixed) >> 32) * 2000) >> 32;
+            edges += &format!("{source} {vertex}\n");
+        }
+    }
+    edges
+}
+
+#[test]
+fn long_rows_are_added_up_the_same_at_any_warp_width() {
+    let file = TempFile::new("hub.txt", hub());
+    let run = |width: &str, seed: &str| {
+        let args = host(&[file.path(), "--allocator", "WarpHeap", "--json"]);
+        let variables = [("WARPHEAP_WARP_WIDTH", width), ("WARPHEAP_SEED", seed)];
+        warpheap_with(&args, b"", &variables).json()["runs"][0].clone()
+    };
+    let one = run("32", "1");
+    assert_eq!(one["top"][0]["in_degree"], 100_000);
+    // A neighbour that is left out of the longest row is a difference of 1e-5.
+    let error = one["rank_error"].as_f64();
+    assert!(error.is_some_and(|error| error < 2e-6), "{error:?}");
+    for (width, seed) in [("1", "2"), ("4", "3"), ("8", "4"), ("64", "5")] {
+        let other = run(width, seed);
+        for field in ["checksum", "top", "rank_error"] {
+            assert_eq!(other[field], one[field], "{field} with {width} lanes");
+        }
+    }
+}
+
+/// The first iteration is the last one, too.
+#[test]
+fn one_iteration() {
+    // 0 and 1 get all from each other and one more, 2 and 3 nothing.
+    let args = host(&["-", "--iterations", "1", "--json"]);
+    let json = warpheap_with_input(&args, b"0 1\n1 0\n2 0\n3 1\n").json();
+    for (place, expected) in [(0, 0.4625), (3, 0.0375)] {
+        let rank = json["runs"][0]["top"][place]["rank"].as_f64();
+        assert!(
+            rank.is_some_and(|rank| (rank - expected).abs() < 1e-6),
+            "{json}"
+        );
     }
 }
 

@@ -1,6 +1,6 @@
 //! Counting what a heap hands out and takes back.
 
-use super::within::{handle_within, named_as_within};
+use super::within::{handle_within, moved_as_within, named_as_within};
 use crate::arch::{self, Group, Words};
 use crate::sync::group_sum;
 use warpheap_api::{
@@ -59,6 +59,7 @@ fn add_wide(words: Words, at: usize, low: u32, high: u32) {
 // SAFETY: every request goes to the inner allocator unchanged.
 unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Counted<A> {
     named_as_within!();
+    moved_as_within!();
     const CAPS: Caps = A::CAPS;
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! A heap that refuses the n-th request, for tests of what happens when memory runs out.
 
-use super::within::{handle_within, named_as_within};
+use super::within::{handle_within, moved_as_within, named_as_within};
 use crate::alloc::fail;
 use crate::arch::Words;
 use warpheap_api::{
@@ -22,6 +22,7 @@ handle_within!(Failing);
 // SAFETY: what is handed out is the inner allocator's, and goes back to it.
 unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Failing<A> {
     named_as_within!();
+    moved_as_within!();
     const CAPS: Caps = A::CAPS;
 
     #[inline(always)]

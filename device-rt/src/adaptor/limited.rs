@@ -10,7 +10,7 @@
 //! that was not granted: on 2^19 lanes at the same time, more than devices run, these are less than 2^31. Requests for more change
 //! the word by a compare-and-swap.
 
-use super::within::{handle_within, named_as_within};
+use super::within::{handle_within, moved_as_within, named_as_within};
 use crate::alloc::fail;
 use crate::arch::{Group, Words};
 use crate::sync::group_sum;
@@ -149,6 +149,7 @@ fn grant(words: Words, budget: u32, granules: u32) -> u32 {
 // SAFETY: what is handed out is the inner allocator's, and goes back to it.
 unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Limited<A> {
     named_as_within!();
+    moved_as_within!();
     const CAPS: Caps = A::CAPS;
 
     #[inline(always)]

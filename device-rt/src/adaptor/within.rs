@@ -34,4 +34,27 @@ macro_rules! named_as_within {
     };
 }
 
-pub(super) use {handle_within, named_as_within};
+/// The items of `DeviceAlloc` by which blocks move: what an adaptor counts stays the same.
+macro_rules! moved_as_within {
+    () => {
+        const COMPACTS: bool = A::COMPACTS;
+
+        #[inline(always)]
+        fn begin_compaction(self, percent: u32, index: u32, count: u32) -> u32 {
+            self.inner.begin_compaction(percent, index, count)
+        }
+
+        #[inline(always)]
+        unsafe fn relocate(self, ptr: DevicePtr<u8>, layout: Layout) -> DevicePtr<u8> {
+            // SAFETY: the caller's promise.
+            unsafe { self.inner.relocate(ptr, layout) }
+        }
+
+        #[inline(always)]
+        fn end_compaction(self, index: u32, count: u32) {
+            self.inner.end_compaction(index, count);
+        }
+    };
+}
+
+pub(super) use {handle_within, moved_as_within, named_as_within};

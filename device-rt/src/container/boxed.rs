@@ -120,6 +120,17 @@ impl<T: HeapData> HeapBox<T> {
         value
     }
 
+    /// Moves the block where a [compaction](DeviceAlloc::begin_compaction) wants it, if it does: the value stays the same.
+    #[inline]
+    pub fn relocate<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        if !self.is_none() {
+            let block = DevicePtr::from_granule(self.block - 1);
+            // SAFETY: the box owns the block and got it with this layout.
+            let moved = unsafe { heap.relocate(block, Self::layout()) };
+            self.block = moved.granule() + 1;
+        }
+    }
+
     /// Gives the block back; there is none afterwards.
     #[inline]
     pub fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {

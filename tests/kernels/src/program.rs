@@ -22,6 +22,12 @@ pub const FREE: u32 = 3;
 pub const REALLOC: u32 = 4;
 /// Check the contents of a slot.
 pub const CHECK: u32 = 5;
+/// Relocate what is in a slot.
+pub const MOVE: u32 = 6;
+/// Begin a compaction of what is less than `size` percent in use, by the lane with the index `slot` of `align` lanes.
+pub const BEGIN: u32 = 7;
+/// End a compaction, by such a lane.
+pub const END: u32 = 8;
 
 /// Outcome: done.
 pub const OK: u32 = 0;
@@ -84,7 +90,7 @@ impl Slot {
 pub struct Outcome {
     /// [`OK`], the code of an `AllocError`, or one of this module's codes.
     pub code: u32,
-    /// Granule of the slot's block afterwards.
+    /// Granule of the slot's block afterwards; of [`BEGIN`] how many regions were marked.
     pub granule: u32,
     /// When the action began.
     pub begin: u32,
@@ -98,6 +104,8 @@ const MALLOCS: u32 = 1;
 const CALLOCS: u32 = 2;
 /// [`REALLOC`].
 const RESIZES: u32 = 4;
+/// [`MOVE`], [`BEGIN`], [`END`].
+const MOVES: u32 = 8;
 
 /// Carries out a program: lane `i` takes the actions `starts[i]..starts[i + 1]`.
 ///
@@ -114,7 +122,7 @@ pub fn run_programs<A: DeviceAlloc>(
     let lane = thread::index() as usize;
     if lane + 1 < starts.len() {
         for i in starts[lane]..starts[lane + 1] {
-            act::<A, { MALLOCS | CALLOCS | RESIZES }>(
+            act::<A, { MALLOCS | CALLOCS | RESIZES | MOVES }>(
                 heap, i as usize, ops, slots, outcomes, clock,
             );
         }
@@ -164,6 +172,19 @@ pub fn step_resizes<A: DeviceAlloc>(
     step::<A, RESIZES>(heap, ops, starts, slots, outcomes, clock);
 }
 
+/// [`step_mallocs`] for actions [`MOVE`], [`BEGIN`], [`END`] and [`CHECK`].
+#[kernel(allocators = all, unsafe(slices))]
+pub fn step_moves<A: DeviceAlloc>(
+    heap: Heap<A>,
+    ops: &[Op],
+    starts: &[u32],
+    slots: &mut [Slot],
+    outcomes: &mut [Outcome],
+    clock: &[AtomicWord],
+) {
+    step::<A, MOVES>(heap, ops, starts, slots, outcomes, clock);
+}
+
 /// [`step_mallocs`] on a counting heap.
 #[kernel(allocators = Counted<all>, unsafe(slices))]
 pub fn step_counted<A: DeviceAlloc>(
@@ -204,11 +225,22 @@ fn act<A: DeviceAlloc, const KINDS: u32>(
     clock: &[AtomicWord],
 ) {
     let op = ops[i];
-    let before = slots[op.slot as usize];
+    let mut before = Slot::EMPTY;
+    if op.kind < BEGIN {
+        before = slots[op.slot as usize];
+    }
     let begin = clock[0].fetch_add(1);
     let mut after = before;
     let mut code = if before.ptr.is_null() { EMPTY } else { TAKEN };
-    if op.kind <= ARRAY {
+    let mut marked = None;
+    if KINDS & MOVES != 0 && op.kind >= BEGIN {
+        code = OK;
+        if op.kind == BEGIN {
+            marked = Some(heap.begin_compaction(op.size, op.slot, op.align));
+        } else {
+            heap.end_compaction(op.slot, op.align);
+        }
+    } else if op.kind <= ARRAY {
         if code == EMPTY {
             after.size = op.size;
             after.align = op.align;
@@ -240,12 +272,18 @@ fn act<A: DeviceAlloc, const KINDS: u32>(
                 after.stamp = begin;
                 fill(heap, after.ptr, 0, words_of(after.size), after.stamp);
             }
+        } else if KINDS & MOVES != 0 && op.kind == MOVE {
+            // SAFETY: as for a free; the slot gets the new handle.
+            after.ptr = unsafe { heap.relocate(before.ptr, layout_of(before)) };
+            code = if whole(heap, after) { OK } else { DAMAGED };
         }
     }
-    slots[op.slot as usize] = after;
+    if op.kind < BEGIN {
+        slots[op.slot as usize] = after;
+    }
     outcomes[i] = Outcome {
         code,
-        granule: after.ptr.granule(),
+        granule: marked.unwrap_or(after.ptr.granule()),
         begin,
         end: clock[0].fetch_add(1),
     };

@@ -16,6 +16,10 @@ pub const RESERVE: u32 = 4;
 pub const TRUNCATE: u32 = 5;
 /// Give the memory back.
 pub const FREE: u32 = 6;
+/// Let the vector move.
+pub const RELOCATE: u32 = 7;
+/// Begin a compaction of what is less than `value` percent in use, or end it if that is 0: the lane's share.
+pub const COMPACT: u32 = 8;
 
 /// What reading beyond the end gives.
 pub const NONE: u32 = 0xdead_beef;
@@ -48,7 +52,7 @@ pub struct VecOutcome {
 }
 
 /// Each lane `i` carries out action `starts[i]` on vector `i`, unless that is `starts[i + 1]`: any but
-/// [`RESERVE`] and [`FREE`].
+/// what changes no element, from [`RESERVE`] on but for [`TRUNCATE`].
 #[kernel(allocators = all, unsafe(slices))]
 pub fn use_vectors<A: DeviceAlloc>(
     heap: Heap<A>,
@@ -84,7 +88,7 @@ pub fn use_vectors<A: DeviceAlloc>(
     }
 }
 
-/// [`use_vectors`] for [`RESERVE`] and [`FREE`].
+/// [`use_vectors`] for these.
 #[kernel(allocators = all, unsafe(slices))]
 pub fn size_vectors<A: DeviceAlloc>(
     heap: Heap<A>,
@@ -102,6 +106,15 @@ pub fn size_vectors<A: DeviceAlloc>(
             result = vector.reserve(heap, op.value);
         } else if op.kind == FREE {
             vector.free(heap);
+        } else if op.kind == RELOCATE {
+            vector.relocate(heap);
+        } else if op.kind == COMPACT {
+            let (index, count) = (lane as u32, starts.len() as u32 - 1);
+            if op.value == 0 {
+                heap.end_compaction(index, count);
+            } else {
+                heap.begin_compaction(op.value, index, count);
+            }
         }
         outcomes[i] = outcome(result, 0, vector);
     }

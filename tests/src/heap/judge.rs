@@ -5,8 +5,8 @@ use crate::oracle::{self, Lifetime, NEVER};
 use warpheap_api::host::HostAlloc;
 use warpheap_api::{AllocError, DevicePtr, header};
 use warpheap_test_kernels::program::{
-    ARRAY, CHECK, DAMAGED, ELEMENT_BYTES, EMPTY, FREE, NOT_ZERO, OK, Op, Outcome, REALLOC, TAKEN,
-    UNKNOWN,
+    ARRAY, BEGIN, CHECK, DAMAGED, ELEMENT_BYTES, EMPTY, FREE, MOVE, NOT_ZERO, OK, Op, Outcome,
+    REALLOC, TAKEN, UNKNOWN,
 };
 
 /// The greatest size that layouts can name on devices whose sizes have 32 bits.
@@ -53,6 +53,9 @@ impl<A: HostAlloc> TestHeap<'_, A> {
         allowed: Failures,
         ended: &mut Vec<Lifetime>,
     ) -> Result<(), String> {
+        if op.kind >= BEGIN {
+            return expect(outcome.code, OK, "a compaction begins and ends");
+        }
         let held = self.held[op.slot as usize];
         match outcome.code {
             u32::MAX => return Err("it was not carried out".into()),
@@ -78,6 +81,7 @@ impl<A: HostAlloc> TestHeap<'_, A> {
         let (size, align) = match op.kind {
             ARRAY => (op.size as u64 * ELEMENT_BYTES as u64, 16),
             REALLOC => (op.size as u64, held.map_or(1, |held| held.align)),
+            MOVE => held.map_or((0, 1), |held| (held.size, held.align)),
             _ => (op.size as u64, op.align),
         };
         let aligns = align.is_power_of_two() && align <= A::CAPS.max_align;
@@ -89,6 +93,9 @@ impl<A: HostAlloc> TestHeap<'_, A> {
                 code,
                 "the request is beyond the allocator's limits",
             );
+        }
+        if op.kind == MOVE {
+            expect(outcome.code, OK, "a block that does not move stays")?;
         }
         if let Some(error) = error_of(outcome.code) {
             self.failures[error.code() as usize - 1] += 1;

@@ -5,7 +5,7 @@
 
 use super::lifetime::hand_over;
 use super::{Subject, least, tight, usable, warp};
-use crate::heap::{Failures, check, free, op, realloc};
+use crate::heap::{Failures, begin_compaction, check, end_compaction, free, op, realloc, relocate};
 use crate::{Site, TestHeap};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -163,8 +163,11 @@ fn churn<A: Subject>(
         let mut one = || {
             let slot = lane * EACH + dice.random_range(0..EACH);
             let size = sizes[dice.random_range(0..sizes.len())];
-            match dice.random_range(0..10) {
+            match dice.random_range(0..14) {
                 0..=3 => op(MALLOC, slot, size, 16),
+                10..=11 => relocate(slot),
+                12 => begin_compaction(50, dice.random_range(0..3), 3),
+                13 => end_compaction(dice.random_range(0..3), 3),
                 4 => op(CALLOC, slot, size.min(5000), 1 << dice.random_range(0..8)),
                 5 => realloc(slot, size),
                 6 => check(slot),

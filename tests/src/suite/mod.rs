@@ -7,6 +7,7 @@
 //! | [`branches`] | lanes allocate and free in different branches |
 //! | [`exhaustion`] | a full heap says so, and is usable again after frees |
 //! | [`resize`] | realloc |
+//! | [`compaction`] | blocks that move out of nearly empty regions |
 //! | [`rounded`] | the layout of the whole block |
 //! | [`warp`] | the calls that a warp makes together |
 //! | [`workgroup`] | the calls that a block of lanes makes together |
@@ -24,6 +25,7 @@
 
 pub mod blocks;
 pub mod branches;
+pub mod compaction;
 pub mod counted;
 pub mod exhaustion;
 pub mod explore;
@@ -54,6 +56,7 @@ pub trait Subject:
     + kernels::program::StepMallocsEntry
     + kernels::program::StepCallocsEntry
     + kernels::program::StepResizesEntry
+    + kernels::program::StepMovesEntry
     + kernels::handover::HandOverEntry
     + kernels::handover::HandOverOnceEntry
     + kernels::handover::EmptyBoxesEntry
@@ -79,6 +82,7 @@ where
         + kernels::program::StepMallocsEntry
         + kernels::program::StepCallocsEntry
         + kernels::program::StepResizesEntry
+        + kernels::program::StepMovesEntry
         + kernels::handover::HandOverEntry
         + kernels::handover::HandOverOnceEntry
         + kernels::handover::EmptyBoxesEntry

@@ -7,7 +7,7 @@ use rand::{Rng, SeedableRng};
 use warpheap_api::host::{DeviceError, DeviceVec, LaunchConfig, Pool};
 use warpheap_rt::container::HeapVec;
 use warpheap_test_kernels::vectors::{
-    FREE, GET, NONE, POP, PUSH, RESERVE, SET, TRUNCATE, VecOp, VecOutcome,
+    COMPACT, FREE, GET, NONE, POP, PUSH, RELOCATE, RESERVE, SET, TRUNCATE, VecOp, VecOutcome,
 };
 
 /// Vectors on a heap, and what they must hold.
@@ -46,7 +46,9 @@ impl<'s, A: Subject> Vectors<'s, A> {
                 .iter()
                 .zip(&all)
                 .map(|(ops, done)| {
-                    let fits = |op: &&VecOp| matches!(op.kind, RESERVE | FREE) == sizes;
+                    let fits = |op: &&VecOp| {
+                        matches!(op.kind, RESERVE | FREE | RELOCATE | COMPACT) == sizes
+                    };
                     let left = ops[done.len()..].iter();
                     left.take(1).filter(fits).copied().collect()
                 })
@@ -193,6 +195,37 @@ pub fn across_launches<A: Subject>(site: &Site) {
     vectors.read_all();
     let free: Vec<_> = (0..lanes).map(|_| vec![op(FREE, 0, 0)]).collect();
     vectors.run(&free);
+    if A::CAPS.frees {
+        let usage = vectors.pool.stats().expect("stats").usage;
+        assert_eq!(usage.used_bytes, 0, "all vectors were freed: {usage:?}");
+    }
+}
+
+/// Vectors that move in a compaction hold what they held, and go on growing.
+pub fn relocated<A: Subject>(site: &Site) {
+    let lanes = 600;
+    let mut vectors = Vectors::<A>::new(site, ROOMY, lanes);
+    let fill = |lane: u32, count: u32| (0..count).map(move |i| op(PUSH, 0, lane * 100 + i));
+    let program: Vec<Vec<VecOp>> = (0..lanes as u32)
+        .map(|lane| {
+            let mut ops: Vec<_> = fill(lane, 1 + lane % 9).collect();
+            // Those that stay come to the same actions at the same time.
+            ops.extend((ops.len()..9).map(|_| op(GET, 0, 0)));
+            ops.extend((lane % 7 != 0).then_some(op(FREE, 0, 0)));
+            ops
+        })
+        .collect();
+    vectors.run(&program);
+    for action in [op(COMPACT, 0, 80), op(RELOCATE, 0, 0), op(COMPACT, 0, 0)] {
+        vectors.run(&vec![vec![action]; lanes]);
+    }
+    vectors.read_all();
+    let program: Vec<Vec<VecOp>> = (0..lanes as u32)
+        .map(|lane| fill(lane, 7).chain([op(GET, lane % 5, 0)]).collect())
+        .collect();
+    vectors.run(&program);
+    vectors.read_all();
+    vectors.run(&vec![vec![op(FREE, 0, 0)]; lanes]);
     if A::CAPS.frees {
         let usage = vectors.pool.stats().expect("stats").usage;
         assert_eq!(usage.used_bytes, 0, "all vectors were freed: {usage:?}");

@@ -1,6 +1,7 @@
 //! What only WarpHeap promises: little waste by its size classes, chunks that serve any size once they are
 //! empty, blocks as large as the pool, dense heaps, its setting, and what snapshots show.
 
+mod compaction;
 mod map;
 mod placement;
 mod sizes;

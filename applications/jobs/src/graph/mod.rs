@@ -7,7 +7,7 @@
 //! | `growth`, `pool` | what the vectors ask of a heap, and the pool that is enough |
 //! | `built` | what a run builds, with all that it is measured against |
 //! | `allocators` | which allocators there are |
-//! | `context`, `batch`, `insert`, `steps`, `rank`, `ranks`, `run` | one run on a device |
+//! | `context`, `batch`, `insert`, `steps`, `rank`, `ranks`, `long`, `run` | one run on a device |
 //! | [`changing`] | a graph whose edges come and go |
 //! | `check` | whether it is right |
 //! | [`report`] | what comes of it |
@@ -24,6 +24,7 @@ pub mod generate;
 mod growth;
 pub mod input;
 mod insert;
+mod long;
 pub mod parts;
 mod pool;
 mod rank;

@@ -5,6 +5,7 @@ use super::context::Context;
 use super::insert::insert;
 use super::pool::need;
 use super::rank::rank;
+use super::ranks;
 use super::reference::InNeighbours;
 use super::report::{self, Phases, Run, checksum, top};
 use super::steps::Steps;
@@ -14,9 +15,7 @@ use crate::progress::kept;
 use std::time::Instant;
 use warpheap::device::HeapVec;
 use warpheap::{DeviceError, DeviceVec, LaunchConfig, Pool, vector_lengths};
-use warpheap_applications::graph::{
-    GraphCollectEntry, GraphFreeEntry, GraphInsertEntry, GraphRankEntry,
-};
+use warpheap_applications::graph::{GraphCollectEntry, GraphFreeEntry, GraphInsertEntry};
 
 /// Runs the job with the allocator `A`.
 ///
@@ -24,7 +23,7 @@ use warpheap_applications::graph::{
 /// The pool is too small or cannot be had, the device fails, or its answer is wrong.
 pub fn run<A>(context: &Context<'_>) -> Result<Run, JobError>
 where
-    A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
+    A: GraphInsertEntry + ranks::Kernels + GraphCollectEntry + GraphFreeEntry,
 {
     let need = need::<A>(context.device.info(), context.demand);
     Ok(need.tried(context.pool, |bytes| attempt::<A>(context, bytes))?)
@@ -32,7 +31,7 @@ where
 
 fn attempt<A>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>
 where
-    A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
+    A: GraphInsertEntry + ranks::Kernels + GraphCollectEntry + GraphFreeEntry,
 {
     let pool = match context.grow {
         Some(most) => context.device.reserve_growing::<A>(bytes, most),
@@ -50,7 +49,7 @@ where
 /// Builds the graph in this pool, which is empty again afterwards.
 fn in_pool<A>(context: &Context<'_>, pool: &mut Pool<A>) -> Result<Run, Failed>
 where
-    A: GraphInsertEntry + GraphRankEntry + GraphCollectEntry + GraphFreeEntry,
+    A: GraphInsertEntry + ranks::Kernels + GraphCollectEntry + GraphFreeEntry,
 {
     let built = context.built;
     let count = built.rows();

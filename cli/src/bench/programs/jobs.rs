@@ -10,7 +10,7 @@ use warpheap_bench::scenario::Scenario;
 use warpheap_bench::stats::Spread;
 use warpheap_jobs::allocators::{Allocator, DEFAULT, named};
 use warpheap_jobs::error::JobError;
-use warpheap_jobs::graph::changing::{self, Changes, report::Footprint};
+use warpheap_jobs::graph::changing::{self, Changes};
 use warpheap_jobs::graph::generate::Wanted;
 use warpheap_jobs::graph::input::{Graph, Input};
 use warpheap_jobs::join::tables::{self, Generator};
@@ -118,19 +118,24 @@ pub fn graph(device: &Device, [scale, rounds, updates]: [u32; 3]) -> Job<changin
             let job = one(name, &graph::all())?.job;
             (job.fits)(&ready.expected.demand)?;
             let run = (job.change)(&ready.context(&Bars::detect()))?;
+            // Of as many rounds as there are from one compaction to the next, so that each has its part of one.
             let heap = |rounds: &[changing::Times]| -> Vec<Duration> {
-                rounds.iter().map(|times| times.heap).collect()
+                let rounds = rounds.chunks(Changes::COMPACT_EVERY as usize);
+                let mean = |part: &[changing::Times]| {
+                    let sum: Duration = part.iter().map(|times| times.heap).sum();
+                    sum / part.len() as u32
+                };
+                rounds.map(mean).collect()
             };
-            let mut metrics = vec![
+            let metrics = vec![
                 time("insert", &heap(&run.inserts)),
                 time("delete", &heap(&run.deletes)),
+                Metric::new(
+                    Metric::FOOTPRINT,
+                    Unit::Ratio,
+                    Spread::exactly(run.most_tied),
+                ),
             ];
-            let phases = run.footprint.iter();
-            let of = |at: &Footprint| footprint(at.bytes_used, at.bytes_live);
-            let most = phases
-                .map(of)
-                .max_by(|a, b| a.value.median.total_cmp(&b.value.median));
-            metrics.extend(most);
             Ok(Measured {
                 pool_bytes: run.pool_bytes,
                 metrics,

@@ -1,5 +1,6 @@
 //! A graph in parts, by several processes.
 
+use super::super::graph::hub;
 use super::super::{TempFile, warpheap};
 use super::{ranks, sum, told_once};
 use serde_json::Value;
@@ -80,10 +81,12 @@ fn any_number_of_ranks_ranks_the_same() {
         TempFile::new("ranks-edges.txt", edges()),
         TempFile::new("ranks-graph.mtx", matrix()),
     );
+    let hub = TempFile::new("ranks-hub.txt", hub());
     for (args, numbers) in [
         (&[list.path(), "--batch", "100"][..], &[1, 2, 3, 4][..]),
         (&[list.path(), "--simple", "--undirected"], &[2, 3]),
         (&[matrix.path()], &[3]),
+        (&[hub.path()], &[2, 3]),
         (&["--scale", "9", "--batch", "1000"], &[1, 2, 3, 4]),
         (&["--scale", "8", "--simple", "--seed", "5"], &[3]),
         (

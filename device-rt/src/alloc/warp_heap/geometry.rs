@@ -3,7 +3,7 @@
 //! | words | what |
 //! |---|---|
 //! | header | |
-//! | windows | for each row, in a sector of its own: how many chunks of the row are looked at; where the last search ended, plus one; and of what searches share, `lap`, the segments handed out and the doubts |
+//! | windows | for each row, in a sector of its own: how many chunks of the row are looked at; where the last search ended, plus one; and of what searches share, `lap`, the segments handed out and the doubts; and of a compaction, the blocks in chunks that are nearly empty, and the chunks of two kinds that stay |
 //! | currents | for each row: chunks that warps use now, plus one; 0: none yet |
 //! | laps | for each row: segments that searches looked at in the laps that are under way |
 //! | directory | for each row: the chunk at a place of the row, plus one; 0: the one that follows from the place |
@@ -220,6 +220,24 @@ impl Geometry {
     #[inline(always)]
     pub const fn doubts_word(self, row: u32) -> usize {
         self.window_word(row) + 3
+    }
+
+    /// The word that sums up the blocks in nearly empty chunks of a row while a compaction begins.
+    #[inline(always)]
+    pub const fn tally_word(self, row: u32) -> usize {
+        self.window_word(row) + 4
+    }
+
+    /// The word that counts chunks of a row to which a compaction moves blocks: the first ones of its directory.
+    #[inline(always)]
+    pub const fn kept_word(self, row: u32) -> usize {
+        self.window_word(row) + 5
+    }
+
+    /// The word that counts chunks of a row that are full enough for a compaction to leave them as they are.
+    #[inline(always)]
+    pub const fn dense_word(self, row: u32) -> usize {
+        self.window_word(row) + 6
     }
 
     /// Two to this power laps of a row can be under way at a time.

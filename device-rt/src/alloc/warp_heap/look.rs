@@ -46,6 +46,17 @@ impl Glimpse {
     };
 }
 
+/// What came of reaching for blocks in four words of a chunk.
+#[derive(Clone, Copy)]
+pub(super) struct Near {
+    /// One of the words.
+    pub word: u32,
+    /// Which of its blocks the team has; none if it got none.
+    pub mask: u32,
+    /// Whether the chunk has room somewhere.
+    pub room: bool,
+}
+
 /// The best of some.
 #[derive(Clone, Copy)]
 struct Best {
@@ -98,7 +109,6 @@ impl WarpHeap {
     #[inline(always)]
     pub(super) fn look_near(self, class: Class, count: u32) -> (u32, u32) {
         let (words, geometry) = (self.words, self.geometry);
-        let name = pack(tag_for(class.index), 0);
         let current = geometry.current_word(class.index, warp());
         let mut entry = words.glance(current);
         if entry == 0 {
@@ -119,49 +129,62 @@ impl WarpHeap {
                     seed % (window | (window == 0) as u32),
                 );
             }
-            // In one sector.
-            let first = self.some_word(class, seed) & !3;
-            let state = words.load(geometry.state_word(chunk));
-            let bits = geometry.bits_word(chunk) + first as usize;
-            let taken = [
-                words.load(bits),
-                words.load(bits + 1),
-                words.load(bits + 2),
-                words.load(bits + 3),
-            ];
-            let room = state.wrapping_sub(name) <= class.blocks().wrapping_sub(count);
-            let (mut word, mut free) = (first, 0);
-            let mut at = 0;
-            while at < 4 {
-                let its = !taken[at as usize] & class.bits_in(first + at);
-                let better = its.count_ones() >= count;
-                word = select(better, first + at, word);
-                free = select(better, its, free);
-                at += 1;
-            }
-            let bits = geometry.bits_word(chunk) + word as usize;
-            tries = select(here & !room, TRIES_NEAR_HERE, tries + 1);
-            if room & (free.count_ones() >= count) {
-                // As `take` does, but that a chunk which lost its name meanwhile is left.
-                let wanted = take_from(free, count, seed & 31 & stretches(count));
-                let got = wanted & !words.fetch_or(bits, wanted);
-                let state = words.fetch_add(geometry.state_word(chunk), count);
-                if (tag_of(state) == tag_of(name)) & (got == wanted) {
-                    answer = (self.block_zero(chunk, word, class), wanted);
-                    tries = TRIES_NEAR;
-                    if !here {
-                        words.store(current, chunk + 1);
-                    }
-                } else {
-                    if got != 0 {
-                        words.fetch_and(bits, !got);
-                    }
-                    words.fetch_sub(geometry.state_word(chunk), count);
+            let found = self.reach_near(class, count, chunk, seed);
+            tries = select(here & !found.room, TRIES_NEAR_HERE, tries + 1);
+            if found.mask != 0 {
+                answer = (self.block_zero(chunk, found.word, class), found.mask);
+                tries = TRIES_NEAR;
+                if !here {
+                    words.store(current, chunk + 1);
                 }
             }
             seed = hash(seed);
         }
         answer
+    }
+
+    /// Looks at four words of a chunk side by side, and reaches for the blocks of a team in one of them.
+    #[inline(always)]
+    pub(super) fn reach_near(self, class: Class, count: u32, chunk: u32, seed: u32) -> Near {
+        let (words, geometry) = (self.words, self.geometry);
+        let name = pack(tag_for(class.index), 0);
+        // In one sector.
+        let first = self.some_word(class, seed) & !3;
+        let state = words.load(geometry.state_word(chunk));
+        let bits = geometry.bits_word(chunk) + first as usize;
+        let taken = [
+            words.load(bits),
+            words.load(bits + 1),
+            words.load(bits + 2),
+            words.load(bits + 3),
+        ];
+        let room = state.wrapping_sub(name) <= class.blocks().wrapping_sub(count);
+        let (mut word, mut free) = (first, 0);
+        let mut at = 0;
+        while at < 4 {
+            let its = !taken[at as usize] & class.bits_in(first + at);
+            let better = its.count_ones() >= count;
+            word = select(better, first + at, word);
+            free = select(better, its, free);
+            at += 1;
+        }
+        let bits = geometry.bits_word(chunk) + word as usize;
+        let mut mask = 0;
+        if room & (free.count_ones() >= count) {
+            // As `take` does, but that a chunk which lost its name meanwhile is left.
+            let wanted = take_from(free, count, seed & 31 & stretches(count));
+            let got = wanted & !words.fetch_or(bits, wanted);
+            let state = words.fetch_add(geometry.state_word(chunk), count);
+            if (tag_of(state) == tag_of(name)) & (got == wanted) {
+                mask = wanted;
+            } else {
+                if got != 0 {
+                    words.fetch_and(bits, !got);
+                }
+                words.fetch_sub(geometry.state_word(chunk), count);
+            }
+        }
+        Near { word, mask, room }
     }
 
     /// Blocks for a team, in one word of some chunk, for one that looked near in vain or did not. Teams of a warp do this

@@ -22,11 +22,13 @@
 //! | `units`, `run` | blocks larger than those of slabs |
 //! | `release` | free |
 //! | `resize` | realloc |
+//! | `compact` | moving blocks out of chunks that are nearly empty |
 //! | `reset` | freeing everything at once |
 //! | `stats` | what is in use, for kernels |
 
 mod chunk;
 mod class;
+mod compact;
 mod geometry;
 mod lap;
 mod look;
@@ -52,7 +54,7 @@ pub(crate) use geometry::{
     PARAM_ENTRIES, PARAM_ENTRY_WORDS, PARAM_SHIFT, PARAM_SLOTS, Tables, WINDOWS_WORD, entry_words,
 };
 pub(crate) use state::{
-    FREE, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, is_idle, tag_for, tag_of,
+    FREE, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, is_idle, tag_for, use_of,
 };
 
 use super::fail;
@@ -156,6 +158,7 @@ unsafe impl DeviceAlloc for WarpHeap {
     type Memory = Words;
     const NAME: &'static str = "WarpHeap";
     const LEAN_REGISTERS: u32 = 32;
+    const COMPACTS: bool = true;
     const CAPS: Caps = Caps {
         frees: true,
         max_align: MOST_ALIGN * 16,
@@ -214,6 +217,22 @@ unsafe impl DeviceAlloc for WarpHeap {
     ) -> Result<DevicePtr<u8>, AllocError> {
         // SAFETY: the caller's promise.
         unsafe { self.resize(Group::here(), ptr, old, new_size) }
+    }
+
+    #[inline(always)]
+    fn begin_compaction(self, percent: u32, index: u32, count: u32) -> u32 {
+        self.mark(percent, index, count)
+    }
+
+    #[inline(always)]
+    unsafe fn relocate(self, ptr: DevicePtr<u8>, layout: Layout) -> DevicePtr<u8> {
+        // SAFETY: the caller's promise.
+        unsafe { self.move_out(Group::here(), ptr, layout) }
+    }
+
+    #[inline(always)]
+    fn end_compaction(self, index: u32, count: u32) {
+        self.unmark(index, count);
     }
 
     /// The blocks of a class, or whole units.

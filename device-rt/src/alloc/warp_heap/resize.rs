@@ -48,20 +48,37 @@ impl WarpHeap {
                 to = moved;
             }
         }
-        // Whoever stays, or got no block, has nothing to copy and helps.
-        let moves = to.granule() != ptr.granule();
         let kept = least(layout::granules(old), layout::granules(new));
+        // SAFETY: the caller's promise.
+        unsafe { self.carry(group, ptr, to, old, kept) };
+        result
+    }
+
+    /// Collective: copies so many granules of each lane's block to another one that is the lane's, and frees the old one, of
+    /// this layout. Whose block is the same has nothing to copy and helps.
+    ///
+    /// # Safety
+    /// As [`free`](DeviceAlloc::free).
+    #[inline(always)]
+    pub(super) unsafe fn carry(
+        self,
+        group: Group,
+        from: DevicePtr<u8>,
+        to: DevicePtr<u8>,
+        old: Layout,
+        granules: u32,
+    ) {
+        let moves = to.granule() != from.granule();
         let block = Move {
-            from: ptr.granule(),
+            from: from.granule(),
             to: to.granule(),
-            granules: select(moves, kept, 0),
+            granules: select(moves, granules, 0),
         };
         copy(self.words, group, block);
         if moves {
             // SAFETY: the caller's promise; the block was copied and is used no more.
-            unsafe { self.free(ptr, old) };
+            unsafe { self.free(from, old) };
         }
-        result
     }
 
     /// Whether a block serves the new request where it is: both sizes are of one class, or take the same units.

@@ -23,6 +23,9 @@ pub(crate) const RUN_HEAD: u32 = LOCKED + 1;
 /// Tag of its other whole chunks.
 pub(crate) const RUN: u32 = RUN_HEAD + 1;
 
+/// Set in the word of a slab that blocks are to leave: with it the tag is nobody's, so that nothing more is handed out.
+pub(crate) const LEAVING: u32 = 1 << (COUNT_BITS + 6);
+
 /// The tag of a slab class.
 #[inline(always)]
 pub(crate) const fn tag_for(class: u32) -> u32 {
@@ -45,6 +48,12 @@ pub(crate) const fn tag_of(state: u32) -> u32 {
 #[inline(always)]
 pub(crate) const fn count_of(state: u32) -> u32 {
     state & ((1 << COUNT_BITS) - 1)
+}
+
+/// The tag of a chunk, whether blocks are to leave it or not.
+#[inline(always)]
+pub(crate) const fn use_of(state: u32) -> u32 {
+    tag_of(state & !LEAVING)
 }
 
 /// Whether nothing of a chunk with a use is taken, so that it may get another.

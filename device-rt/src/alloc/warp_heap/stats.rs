@@ -2,7 +2,7 @@
 
 use super::WarpHeap;
 use super::class::Class;
-use super::state::{FREE, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, is_idle, tag_for, tag_of};
+use super::state::{FREE, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, is_idle, tag_for, use_of};
 use crate::bits::share;
 use warpheap_api::{HeapMemory, HeapStats, HeapUsage, least, select};
 
@@ -38,7 +38,7 @@ impl WarpHeap {
         let state = self.words.load(geometry.state_word(chunk));
         // Where blocks of units begin; bits of blocks in a slab.
         let heads = self.words.load(geometry.heads_word(chunk));
-        let (tag, count) = (tag_of(state), count_of(state));
+        let (tag, count) = (use_of(state), count_of(state));
         let slab = (tag >= tag_for(0)) & (tag <= tag_for(SLAB_CLASSES - 1));
         let index = select(slab, tag.wrapping_sub(tag_for(0)), 0);
         let class = Class::from_index(index, geometry.chunk_shift());

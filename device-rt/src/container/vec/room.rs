@@ -43,6 +43,17 @@ impl<T: HeapData> HeapVec<T> {
         Ok(())
     }
 
+    /// Moves the block where a [compaction](DeviceAlloc::begin_compaction) wants it, if it does: the elements stay the same. Lanes
+    /// that come together copy together.
+    #[inline]
+    pub fn relocate<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
+        if self.capacity != 0 {
+            let layout = layout::array::<T>(self.capacity);
+            // SAFETY: the vector owns the block and got it with this layout.
+            self.ptr = unsafe { heap.relocate(self.ptr.cast(), layout) }.cast();
+        }
+    }
+
     #[inline]
     pub(super) fn grow<A: DeviceAlloc>(
         &mut self,

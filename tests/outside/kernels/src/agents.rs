@@ -202,6 +202,27 @@ fn shrink<A: DeviceAlloc>(heap: Heap<A>, inbox: &mut HeapVec<u32>) {
     }
 }
 
+/// Inboxes are to leave what is less than so many percent in use.
+const SPARSE: u32 = 75;
+
+/// Begins to compact the heap.
+#[kernel(allocators = all)]
+pub fn begin_to_move<A: DeviceAlloc>(heap: Heap<A>) {
+    heap.begin_compaction(SPARSE, thread::index(), thread::count());
+}
+
+/// Each lane lets its agent's inbox move.
+#[kernel(allocators = all)]
+pub fn move_inbox<A: DeviceAlloc>(heap: Heap<A>, inbox: &mut HeapVec<u32>) {
+    inbox.relocate(heap);
+}
+
+/// Ends it.
+#[kernel(allocators = all)]
+pub fn end_to_move<A: DeviceAlloc>(heap: Heap<A>) {
+    heap.end_compaction(thread::index(), thread::count());
+}
+
 /// Lane `i` says how many messages agent `i` has kept, and frees its inbox.
 #[kernel(allocators = all)]
 pub fn leave<A: DeviceAlloc>(heap: Heap<A>, inbox: &mut HeapVec<u32>, kept: &mut u32) {

@@ -4,7 +4,8 @@ use super::{expect, notes};
 use crate::report::{Outcome, Verdict};
 use crate::stage::{Demand, Stage, full_note, short_note};
 use outside_kernels::agents::{
-    LAST, LeaveEntry, ReceiveEntry, SendEntry, count, done, receiver, value,
+    BeginToMoveEntry, EndToMoveEntry, LAST, LeaveEntry, MoveInboxEntry, ReceiveEntry, SendEntry,
+    count, done, receiver, value,
 };
 use outside_kernels::mix;
 use std::time::Duration;
@@ -18,6 +19,8 @@ const STEPS_ON_HOST: u32 = 20;
 const IN_ALL: u32 = 100_000_000;
 /// … but no fewer than this for each.
 const LEAST: u32 = 16;
+/// Steps after which the heap is compacted, by allocators that can.
+const TIDIED: u32 = 10;
 /// Bytes of a message.
 const MESSAGE: u64 = 16;
 /// Bytes of an inbox, of which the old one and the new one are there for a moment.
@@ -46,7 +49,11 @@ fn follow(agents: u32, steps: u32) -> Vec<Vec<u32>> {
 ///
 /// # Errors
 /// What is wrong.
-pub fn run<A: HostAlloc + SendEntry + ReceiveEntry + LeaveEntry>(stage: &Stage) -> Outcome {
+pub fn run<A>(stage: &Stage) -> Outcome
+where
+    A: HostAlloc + SendEntry + ReceiveEntry + LeaveEntry,
+    A: BeginToMoveEntry + MoveInboxEntry + EndToMoveEntry,
+{
     let steps = match stage.device.info().backend {
         BackendKind::Host => STEPS_ON_HOST,
         _ => (IN_ALL / stage.lanes).clamp(LEAST, STEPS),
@@ -80,6 +87,14 @@ pub fn run<A: HostAlloc + SendEntry + ReceiveEntry + LeaveEntry>(stage: &Stage) 
             heap.expect_room(failed)?;
             full += failed[0] + failed[1];
             refused += failed[2];
+        }
+        if A::COMPACTS && (step + 1).is_multiple_of(TIDIED) {
+            let begin = kernels.begin_to_move_launch(&heap.pool, shape);
+            let moves = kernels.move_inbox_launch(&heap.pool, shape, &mut inboxes);
+            let end = kernels.end_to_move_launch(&heap.pool, shape);
+            for launch in [begin, moves, end] {
+                stage.run(&mut time, launch)?;
+            }
         }
     }
     let tied = heap.tied_note()?;

@@ -74,7 +74,10 @@ pub fn run<A: HostAlloc + MapAlloc + ExploreEntry + TidyEntry>(stage: &Stage) ->
         let explore = kernels.explore_launch(&heap.pool, stage.shape(), map, shared, nodes, &tally);
         let now = stage.run(&mut time, explore)?;
         let one = LaunchConfig::for_num_elems(1);
-        stage.run(&mut time, kernels.tidy_launch(&heap.pool, one, open.handle()))?;
+        stage.run(
+            &mut time,
+            kernels.tidy_launch(&heap.pool, one, open.handle()),
+        )?;
         for (all, now) in failed.iter_mut().zip(now) {
             *all += now;
         }

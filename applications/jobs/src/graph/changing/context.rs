@@ -16,6 +16,10 @@ pub struct Context<'a> {
     pub pool: Option<u64>,
     /// What is added to an id when it is shown.
     pub base: u32,
+    /// Arrays leave regions that are less than so many percent in use; none moves if it is 0.
+    pub compact: u32,
+    /// After so many steps each time.
+    pub compact_every: u32,
     /// Whether triangles are counted.
     pub triangles: bool,
     /// Where progress is shown, and where snapshots of the heap go.

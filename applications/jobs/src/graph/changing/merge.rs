@@ -2,12 +2,16 @@
 
 use super::batch::Batch;
 use super::context::Context;
-use super::room::{Loaded, Room};
+use super::room::{Loaded, Room, front};
+use crate::graph::ranks;
 use crate::pool::Failed;
 use std::time::Duration;
-use warpheap::{BackendKind, DeviceError, DeviceVec, LaunchConfig, Pool, Prepared};
+use warpheap::device::HeapData;
+use warpheap::{BackendKind, DeviceError, DeviceVec, LaunchConfig, Pool, Prepared, RawBuffer};
+use warpheap_applications::rows::compact::{
+    RowsCompactEntry, RowsCompactedEntry, RowsRelocateEntry,
+};
 use warpheap_applications::rows::components::{RowsHookEntry, RowsParentsEntry};
-use warpheap_applications::rows::rank::RowsGatherEntry;
 use warpheap_applications::rows::reach::RowsReachEntry;
 use warpheap_applications::rows::triangles::RowsTrianglesEntry;
 use warpheap_applications::rows::{
@@ -17,15 +21,18 @@ use warpheap_applications::rows::{
 
 /// An allocator with all kernels of the job.
 pub trait Kernels:
-    RowsFindEntry
+    ranks::Kernels
+    + RowsCompactEntry
+    + RowsCompactedEntry
+    + RowsFindEntry
     + RowsFreeEntry
-    + RowsGatherEntry
     + RowsHookEntry
     + RowsLayEntry
     + RowsLiftEntry
     + RowsParentsEntry
     + RowsPutEntry
     + RowsReachEntry
+    + RowsRelocateEntry
     + RowsRoomEntry
     + RowsSettleEntry
     + RowsTrianglesEntry
@@ -33,15 +40,18 @@ pub trait Kernels:
 }
 
 impl<A> Kernels for A where
-    A: RowsFindEntry
+    A: ranks::Kernels
+        + RowsCompactEntry
+        + RowsCompactedEntry
+        + RowsFindEntry
         + RowsFreeEntry
-        + RowsGatherEntry
         + RowsHookEntry
         + RowsLayEntry
         + RowsLiftEntry
         + RowsParentsEntry
         + RowsPutEntry
         + RowsReachEntry
+        + RowsRelocateEntry
         + RowsRoomEntry
         + RowsSettleEntry
         + RowsTrianglesEntry
@@ -90,6 +100,8 @@ pub struct Rows<'a, A> {
     pub room: &'a Room,
     /// The rows.
     pub rows: DeviceVec<Row>,
+    /// Where they lie.
+    pub buffer: RawBuffer,
 }
 
 impl<'a, A: Kernels> Rows<'a, A> {
@@ -102,12 +114,17 @@ impl<'a, A: Kernels> Rows<'a, A> {
         pool: &'a Pool<A>,
         room: &'a Room,
     ) -> Result<Self, DeviceError> {
-        let rows = DeviceVec::zeroed(context.device, context.expected.vertices as usize)?;
+        let vertices = context.expected.vertices;
+        let words = u64::from(vertices) * u64::from(Row::WORDS);
+        let buffer = context.device.alloc(4 * words)?;
+        let rows: DeviceVec<Row> = front(&buffer, vertices as usize)?;
+        rows.fill_zero()?;
         Ok(Rows {
             context,
             pool,
             room,
             rows,
+            buffer,
         })
     }
 
@@ -189,7 +206,7 @@ impl<'a, A: Kernels> Rows<'a, A> {
     }
 
     /// Runs launches in order and gives their time on the device.
-    fn run(&self, launches: &[Prepared]) -> Result<Duration, Failed> {
+    pub(super) fn run(&self, launches: &[Prepared]) -> Result<Duration, Failed> {
         run(self.context, launches)
     }
 

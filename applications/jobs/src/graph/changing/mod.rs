@@ -6,6 +6,7 @@
 //! | `expected`, `cpu` | what the CPU makes of them |
 //! | `room`, `sums` | device memory for a batch; prefix sums |
 //! | `merge`, `rebuild` | a batch into rows, and into compressed sparse rows written anew |
+//! | `compact` | arrays leave nearly empty parts of the heap |
 //! | `triangles`, `rank` | how many there are; PageRank |
 //! | `search`, `reach` | breadth-first search, by the CPU and by the device |
 //! | `connected`, `hook` | connected components, by the CPU and by the device |
@@ -14,6 +15,7 @@
 //! | [`report`] | what comes of it |
 
 mod batch;
+mod compact;
 mod connected;
 mod context;
 mod cpu;

@@ -34,6 +34,10 @@ pub struct Changes {
     pub bfs: Option<Start>,
     /// Whether connected components are found after each phase.
     pub components: bool,
+    /// Arrays leave the regions of the heap of which less than so many percent are in use; no array moves if it is 0.
+    pub compact: u32,
+    /// After so many rounds each time, at least 1, and after the last one of a phase.
+    pub compact_every: u32,
     /// Other seeds make other edges come.
     pub seed: u64,
 }
@@ -52,6 +56,10 @@ impl Changes {
     pub const UPDATES: u32 = 100_000;
     /// The most edges that a round may have.
     pub const MOST_UPDATES: u32 = 1 << 28;
+    /// In percent, what regions of the heap are in use at most that arrays leave, when nobody says it.
+    pub const COMPACT: u32 = 75;
+    /// Rounds from one time to the next.
+    pub const COMPACT_EVERY: u32 = 1;
 }
 
 impl Default for Changes {
@@ -66,6 +74,8 @@ impl Default for Changes {
             iterations: graph::Options::ITERATIONS,
             bfs: None,
             components: false,
+            compact: Self::COMPACT,
+            compact_every: Self::COMPACT_EVERY,
             seed: Wanted::SEED,
         }
     }

@@ -1,12 +1,14 @@
 //! PageRank over the rows in the heap.
 
 use super::expected::Ranked;
-use super::merge::{Kernels, Rows, lanes, run};
-use crate::graph::ranks::{QUEUED, Ranks};
+use super::merge::{Kernels, Rows, run};
+use super::room::front;
+use crate::graph::ranks::Ranks;
 use crate::graph::reference::PageRank;
 use crate::pool::Failed;
 use std::time::Duration;
-use warpheap::{DeviceVec, LaunchConfig};
+use warpheap::DeviceVec;
+use warpheap::device::HeapVec;
 
 impl<A: Kernels> Rows<'_, A> {
     /// Ranks the vertices; gives the ranks, and how long that took.
@@ -14,42 +16,23 @@ impl<A: Kernels> Rows<'_, A> {
     /// # Errors
     /// Errors of the device.
     pub fn rank(&self, ranked: &Ranked) -> Result<(Vec<f32>, Duration), Failed> {
-        let (device, kernels) = (self.context.device, self.context.kernels);
         let vertices = self.context.expected.vertices;
-        let on = self.room.everything(vertices)?;
-        let mut time = run(self.context, &self.tiles(&on)?)?;
-        let tiles = on.tiles.to_vec()?.last().copied().unwrap_or(0);
-        let parts = DeviceVec::<f32>::uninit(device, tiles as usize)?;
-        let ranks = Ranks::new(device, PageRank::new(vertices), &ranked.out_degrees)?;
-        let mut left = ranked.iterations;
-        while left > 0 {
-            let now = left.min(QUEUED);
-            let mut launches = Vec::new();
-            for _ in 0..now {
-                launches.extend(ranks.shares(kernels));
-                launches.push(kernels.rows_gather_launch(
-                    self.pool,
-                    lanes(self.context),
-                    &self.rows,
-                    &on.segments,
-                    &on.tiles,
-                    &ranks.share,
-                    &parts,
-                ));
-                launches.push(kernels.rows_rank_launch(
-                    LaunchConfig::for_num_elems(vertices),
-                    &on.tiles,
-                    &parts,
-                    ranks.dangling(),
-                    &ranks.rank,
-                    ranks.start,
-                    ranks.damping,
-                    ranks.spread,
-                ));
-            }
+        let lengths: Vec<u32> = self.rows.to_vec()?.iter().map(|row| row.len).collect();
+        // A row is laid out as a vector, and the kernels change neither.
+        let rows: DeviceVec<HeapVec<u32>> = front(&self.buffer, lengths.len())?;
+        let mut ranks = Ranks::new(
+            self.context.device,
+            PageRank::new(vertices),
+            ranked.iterations,
+            &ranked.out_degrees,
+            0..vertices,
+            &lengths,
+        )?;
+        let mut time = Duration::ZERO;
+        while ranks.left > 0 {
+            let (_, launches) = ranks.several(self.context.kernels, self.pool, &rows);
             time += run(self.context, &launches)?;
-            left -= now;
         }
-        Ok((ranks.rank.to_vec()?, time))
+        Ok((ranks.next.to_vec()?, time))
     }
 }

@@ -20,6 +20,8 @@ pub struct Ready {
     pub graph: GraphReport,
     pool: Option<u64>,
     base: u32,
+    compact: u32,
+    compact_every: u32,
     triangles: bool,
 }
 
@@ -37,6 +39,7 @@ impl Ready {
         let changes = &options.changes;
         within("--updates", changes.updates, 1..=Changes::MOST_UPDATES)?;
         within("--focus", changes.focus.unwrap_or(1), 1..=u32::MAX)?;
+        within("--compact-every", changes.compact_every, 1..=u32::MAX)?;
         let (mut list, source, load) = options.input.edges()?;
         if changes.triangles {
             let opposite: Vec<[u32; 2]> = list.edges.iter().map(|[a, b]| [*b, *a]).collect();
@@ -65,6 +68,8 @@ impl Ready {
             graph,
             pool: options.pool,
             base: list.base,
+            compact: changes.compact,
+            compact_every: changes.compact_every,
             triangles: changes.triangles,
         })
     }
@@ -77,6 +82,8 @@ impl Ready {
             expected: &self.expected,
             pool: self.pool,
             base: self.base,
+            compact: self.compact,
+            compact_every: self.compact_every,
             triangles: self.triangles,
             progress,
         }

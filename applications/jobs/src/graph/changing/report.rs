@@ -127,6 +127,8 @@ pub struct Run {
     pub free: Duration,
     /// What the rows take after each phase.
     pub footprint: Vec<Footprint>,
+    /// Bytes used over bytes live, the most after any round.
+    pub most_tied: f64,
     /// Blocks that the rows asked the heap for.
     pub mallocs: u64,
     /// Blocks that they gave back.
@@ -164,6 +166,13 @@ pub struct Footprint {
     pub bytes_used: u64,
 }
 
+impl Footprint {
+    /// Bytes used over bytes live.
+    pub fn ratio(&self) -> f64 {
+        self.bytes_used as f64 / self.bytes_live.max(1) as f64
+    }
+}
+
 impl Run {
     /// Nothing is done yet.
     pub fn new(allocator: &'static str, pool_bytes: u64) -> Self {
@@ -179,6 +188,7 @@ impl Run {
             components: Vec::new(),
             free: Duration::ZERO,
             footprint: Vec::new(),
+            most_tied: 0.0,
             mallocs: 0,
             frees: 0,
         }

@@ -36,12 +36,18 @@ fn attempt<A: Kernels>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>
         let merged = rows.merge(&expected.batches[step.batch], step.adding());
         let label = format!("step {}: {}", number + 1, step.phase.name());
         let merged = kept(context.progress, &pool, "merging failed", merged);
-        let merged = merged.map_err(|failed| failed.told_by(&pool))?;
+        let mut merged = merged.map_err(|failed| failed.told_by(&pool))?;
+        let counted = number as u32 + 1;
+        if counted.is_multiple_of(context.compact_every) || step.state.is_some() {
+            merged.times += rows.compact(context.compact)?;
+        }
         context.progress.snapshots().take(&pool, label)?;
         if merged.changed != step.changed {
             let (expected, got) = (step.changed as usize, merged.changed as usize);
             return Err(wrong::<A>(context, Mismatch::Count { expected, got }).into());
         }
+        let tied = footprint(&pool, step.phase)?;
+        run.most_tied = run.most_tied.max(tied.ratio());
         match step.phase {
             Phase::Init => run.init += merged.times,
             Phase::Insert => run.inserts.push(merged.times),
@@ -53,7 +59,7 @@ fn attempt<A: Kernels>(context: &Context<'_>, bytes: u64) -> Result<Run, Failed>
             let same = check::degrees(&state.degrees(), &lengths, context.base)
                 .and_then(|()| check::neighbours(state, &mut neighbours, context.base));
             same.map_err(|mismatch| wrong::<A>(context, mismatch))?;
-            run.footprint.push(footprint(&pool, step.phase)?);
+            run.footprint.push(tied);
             if step.phase == Phase::Init && context.triangles {
                 let (found, time) = rows.triangles()?;
                 let known = expected.triangles.unwrap_or(0);

@@ -2,7 +2,7 @@
 
 use super::entries::{self, Entry};
 use crate::alloc::warp_heap::{
-    Class, FREE, Geometry, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, is_idle, tag_for, tag_of,
+    Class, FREE, Geometry, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, is_idle, tag_for, use_of,
 };
 use std::format;
 use std::string::String;
@@ -36,7 +36,7 @@ fn check(geometry: Geometry, entry: Entry<'_>, before: Before, found: &mut Audit
     let Entry {
         chunk, state, bits, ..
     } = entry;
-    let (tag, count) = (tag_of(state), count_of(state));
+    let (tag, count) = (use_of(state), count_of(state));
     let set: u32 = bits.iter().map(|word| word.count_ones()).sum();
     let here = |what: String| format!("WarpHeap, chunk {chunk}: {what}");
     let slab = (tag_for(0)..=tag_for(SLAB_CLASSES - 1)).contains(&tag);

@@ -2,7 +2,7 @@
 
 use super::entries::{self, Entry};
 use crate::alloc::warp_heap::{
-    Class, FREE, Geometry, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, is_idle, tag_for, tag_of,
+    Class, FREE, Geometry, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, is_idle, tag_for, use_of,
 };
 use warpheap_api::HeapParams;
 use warpheap_api::host::{BlockSize, DeviceError, HeapReader, Region, RegionUse, Usage};
@@ -55,7 +55,7 @@ fn region_of(geometry: Geometry, entry: Entry<'_>) -> Region {
     let (chunk, state, heads) = (entry.chunk, entry.state, entry.heads);
     let shift = geometry.chunk_shift();
     let (chunk_bytes, unit_bytes) = (16u64 << shift, 16u64 << (shift - 5));
-    let (tag, count) = (tag_of(state), count_of(state));
+    let (tag, count) = (use_of(state), count_of(state));
     let slab = (tag_for(0)..=tag_for(SLAB_CLASSES - 1)).contains(&tag);
     let class = Class::from_index(if slab { tag - tag_for(0) } else { 0 }, shift);
     let block_bytes = class.granules as u64 * 16;
