@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use warpheap::device::*;
 use warpheap::{Device, DeviceError, DeviceHashMap, DeviceMultiMap, DeviceVec, LaunchConfig, Pool};
-use warpheap_container_kernels as kernels;
+use warpheap_map_kernels as kernels;
 
 /// Fresh maps, of which the fastest counts.
 const RUNS: usize = 5;

@@ -5,40 +5,57 @@ pub mod history;
 
 use std::ops::Range;
 use warpheap::Device;
-use warpheap_api::host::{BackendKind, DeviceError, HostAlloc, Pool};
+use warpheap_api::host::{DeviceError, HostAlloc, Pool};
 use warpheap_host::HostConfig;
 use warpheap_test_devices as devices;
 
-devices::site!(Device, warpheap_container_kernels, emulator);
-devices::gpus!("the containers", |backend| Device::open_backend(
-    backend, None
-));
+/// Makes the type `Site` of the kernels of one crate.
+macro_rules! sites {
+    ($kernels:ident, $tests:literal) => {
+        $crate::devices::site!(warpheap::Device, $kernels, $crate::emulator);
+        $crate::devices::gpus!($tests, |backend| warpheap::Device::open_backend(
+            backend, None
+        ));
+
+        impl Site {
+            /// Whether it is the emulator or Vulkan on CPUs: a few hundred lanes are many.
+            pub fn is_slow(&self) -> bool {
+                let info = self.device.info();
+                info.backend == warpheap_api::host::BackendKind::Host
+                    || $crate::devices::is_vulkan_on_cpus(info)
+            }
+
+            /// A heap of `bytes`.
+            pub fn heap<A: warpheap_api::host::HostAlloc>(
+                &self,
+                bytes: u64,
+            ) -> warpheap_api::host::Pool<A> {
+                self.device.reserve::<A>(bytes).expect("the heap is made")
+            }
+        }
+    };
+}
+
+sites!(warpheap_container_kernels, "the containers");
+
+/// The same for the tests of maps and sets.
+pub mod maps {
+    sites!(warpheap_map_kernels, "the maps");
+}
 
 fn emulator(config: HostConfig) -> Result<Device, DeviceError> {
     warpheap_host::open(config).and_then(Device::adopt)
 }
 
-impl Site {
-    /// Whether it is the emulator or Vulkan on CPUs: a few hundred lanes are many.
-    pub fn is_slow(&self) -> bool {
-        let info = self.device.info();
-        info.backend == BackendKind::Host || devices::is_vulkan_on_cpus(info)
-    }
-
-    /// A heap of `bytes`.
-    pub fn heap<A: HostAlloc>(&self, bytes: u64) -> Pool<A> {
-        self.device.reserve::<A>(bytes).expect("the heap is made")
-    }
-}
-
-/// Tests `vulkan` and `cuda` that hand each of these devices to a function, if they are there.
+/// Tests `vulkan` and `cuda` that hand each of these devices to a function, if they are there. Here and below, `Site` is the
+/// one that the tests import.
 #[macro_export]
 macro_rules! on_gpus {
     ($test:path) => {
         #[cfg(feature = "vulkan")]
         #[test]
         fn vulkan() {
-            if let Some(site) = $crate::Site::vulkan() {
+            if let Some(site) = Site::vulkan() {
                 $test(&site);
             }
         }
@@ -46,7 +63,7 @@ macro_rules! on_gpus {
         #[cfg(feature = "cuda")]
         #[test]
         fn cuda() {
-            if let Some(site) = $crate::Site::cuda() {
+            if let Some(site) = Site::cuda() {
                 $test(&site);
             }
         }
@@ -61,7 +78,7 @@ macro_rules! explored {
         fn explored() {
             for width in [1, 4, 32] {
                 for seed in $crate::seeds(2) {
-                    $test(&$crate::Site::explored(width, seed));
+                    $test(&Site::explored(width, seed));
                 }
             }
         }
@@ -77,7 +94,7 @@ macro_rules! explored_few {
         fn explored_few() {
             for width in [1, 4, 32] {
                 for seed in $crate::seeds(20) {
-                    let site = $crate::Site::explored(width, seed);
+                    let site = Site::explored(width, seed);
                     let run = || $test(&site);
                     if let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))
                     {

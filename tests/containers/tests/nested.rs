@@ -2,10 +2,9 @@
 
 use warpheap::{DeviceVec, LaunchConfig};
 use warpheap_api::host::{HostAlloc, Pool};
-use warpheap_container_kernels::nested::{
-    Kept, NestEntry, NestedOwnEntry, UnnestEntry, strings_of,
-};
-use warpheap_container_tests::{Site, assert_empty};
+use warpheap_container_tests::assert_empty;
+use warpheap_container_tests::maps::Site;
+use warpheap_map_kernels::nested::{Kept, NestEntry, NestedOwnEntry, UnnestEntry, strings_of};
 use warpheap_rt::adaptor::Failing;
 use warpheap_rt::alloc::RandomWalkMalloc;
 use warpheap_rt::container::HeapHashMap;

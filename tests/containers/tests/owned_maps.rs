@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use warpheap::{
     DeviceHashMap, DeviceHashSet, DeviceMultiMap, DeviceVec, LaunchConfig, MapAlloc, Pool,
 };
-use warpheap_container_tests::{Site, assert_empty};
+use warpheap_container_tests::assert_empty;
+use warpheap_container_tests::maps::Site;
 use warpheap_rt::device::{
     Gallatin, HeapData, OuroborosCVL, RandomWalkMalloc, ScatterAlloc, WarpHeap,
 };

@@ -2,9 +2,11 @@
 
 use warpheap::{DeviceHashMap, DeviceHashSet, DeviceMultiMap, DeviceVec, LaunchConfig, Pool};
 use warpheap_api::host::{DeviceError, LaunchReport, SharedArg};
+use warpheap_container_kernels::Kernels;
 use warpheap_container_kernels::list::PENDING;
 use warpheap_container_kernels::queue::{POP, QueueEvent};
-use warpheap_container_tests::{Site, assert_empty};
+use warpheap_container_tests::assert_empty;
+use warpheap_container_tests::maps::Site;
 use warpheap_rt::device::{HeapHashSet, HeapSharedVec, RandomWalkMalloc};
 use warpheap_rt::host::container::{DeviceChunkQueue, DeviceQueue, DeviceSharedVec};
 
@@ -43,6 +45,11 @@ impl Keys {
         asked.expect("set_ask");
         self.answers.to_vec().expect("answers").iter().sum()
     }
+}
+
+/// The kernels of the other containers.
+fn others(site: &Site) -> Kernels {
+    warpheap_container_kernels::load(&site.device).expect("the kernels load")
 }
 
 /// What a launch is refused with.
@@ -178,6 +185,7 @@ fn fresh_heap(site: &Site) {
         kernels.multi_push(&pool, one, lists.map(), &first, &second),
         FRESH,
     );
+    let kernels = others(site);
     refused(
         kernels.use_queue(&pool, one, queue.handle(), 1, &pops, &first, &events),
         FRESH,
@@ -211,15 +219,13 @@ fn fresh_heap_of_a_vector(site: &Site) {
     let mut pool = site.heap::<RandomWalkMalloc>(1 << 20);
     let made = DeviceVec::<HeapSharedVec<[u32; 2]>>::zeroed(&site.device, 1).expect("a vector");
     let one = LaunchConfig::for_num_elems(1);
-    let make = |pool: &Heap| site.kernels.make_shared(pool, one, 3, &made);
+    let kernels = others(site);
+    let make = |pool: &Heap| kernels.make_shared(pool, one, 3, &made);
     make(&pool).expect("a vector");
     let vector = made.shared(0).expect("the vector");
     pool.reset().expect("made fresh");
     let words = || DeviceVec::from_slice(&site.device, &[PENDING]).expect("words");
-    let push = |pool: &Heap, vector| {
-        site.kernels
-            .push_shared(pool, one, vector, 1, &words(), &words())
-    };
+    let push = |pool: &Heap, vector| kernels.push_shared(pool, one, vector, 1, &words(), &words());
     refused(push(&pool, vector), FRESH);
     refused(push(&pool, made.shared(0).expect("the vector")), FRESH);
     refused(make(&pool), "made fresh since");

@@ -3,8 +3,9 @@
 use super::world::World;
 use warpheap::{DeviceHashSet, DeviceVec, LaunchConfig};
 use warpheap_api::host::SharedArg;
-use warpheap_container_kernels::maps::*;
-use warpheap_container_tests::{Site, assert_empty};
+use warpheap_container_tests::assert_empty;
+use warpheap_container_tests::maps::Site;
+use warpheap_map_kernels::maps::*;
 use warpheap_rt::device::{HeapHashMap, RandomWalkMalloc, WarpHeap};
 
 /// The library's hash of a key of two words, for its first seed.

@@ -6,9 +6,9 @@ use rand::{Rng, SeedableRng};
 use std::collections::HashMap;
 use warpheap::{DeviceVec, LaunchConfig};
 use warpheap_api::host::SharedArg;
-use warpheap_container_kernels::maps::*;
-use warpheap_container_tests::Site;
 use warpheap_container_tests::history::{Timed, is_linear};
+use warpheap_container_tests::maps::Site;
+use warpheap_map_kernels::maps::*;
 use warpheap_rt::device::{AllocError, HeapHashMap, WarpHeap};
 
 const CONTENDED: u32 = 102;

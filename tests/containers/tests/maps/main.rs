@@ -12,8 +12,9 @@ use proptest::test_runner::{Config, TestRunner};
 use std::collections::HashMap;
 use warpheap::LaunchConfig;
 use warpheap_api::host::BackendKind;
-use warpheap_container_kernels::maps::*;
-use warpheap_container_tests::{Site, seeds};
+use warpheap_container_tests::maps::Site;
+use warpheap_container_tests::seeds;
+use warpheap_map_kernels::maps::*;
 use warpheap_rt::adaptor::Failing;
 use warpheap_rt::device::{RandomWalkMalloc, WarpHeap};
 use world::{Any, World};
@@ -355,6 +356,7 @@ mod host {
     }
 }
 
+#[cfg(feature = "vulkan")]
 mod vulkan {
     use super::*;
 

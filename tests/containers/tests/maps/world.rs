@@ -2,8 +2,9 @@
 
 use warpheap::{DeviceVec, LaunchConfig};
 use warpheap_api::host::{HostAlloc, Pool, SharedArg};
-use warpheap_container_kernels::maps::*;
-use warpheap_container_tests::{Site, assert_empty};
+use warpheap_container_tests::assert_empty;
+use warpheap_container_tests::maps::Site;
+use warpheap_map_kernels::maps::*;
 use warpheap_rt::device::HeapHashMap;
 
 type Map = HeapHashMap<u32, u32>;
