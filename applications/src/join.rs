@@ -123,6 +123,24 @@ pub fn join_build(tuples: &[Tuple], heads: &[AtomicWord], rows: &mut [Chained], 
     }
 }
 
+/// Counts the rows that those of `probe` may have as partners: lane `i` of `sums.len()` adds up, for every row whose index is `i` modulo
+/// that, what [`join_histogram`] counted of the other table with the same `shift`. A sum that no word holds is the largest word.
+#[kernel(unsafe(slices))]
+pub fn join_partners(probe: &[Tuple], counts: &[u32], sums: &mut [u32], shift: u32) {
+    let lane = thread::index() as usize;
+    if lane < sums.len() {
+        let mut sum = 0u32;
+        let mut at = lane;
+        while at < probe.len() {
+            let count = counts[(hash(probe[at].key) >> shift) as usize];
+            let most = u32::MAX - sum;
+            sum += if count < most { count } else { most };
+            at += sums.len();
+        }
+        sums[lane] = sum;
+    }
+}
+
 /// Looks for the partners of the tuples of `probe`: lane `i` of `lists.len()` for every tuple whose index
 /// is `i` modulo that. It writes each match to the page that it has begun, and gets a page when it has none or
 /// that is full. What a lane found before the heap was full is in its list.

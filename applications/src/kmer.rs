@@ -53,7 +53,7 @@ pub fn kmer_count<A: DeviceAlloc>(
 
 /// 32 bits of `words`, from bit `bit` of word `word + bit / 32` on.
 #[inline(always)]
-fn word_at(words: &[u32], bit: u32, word: u32) -> u32 {
+pub(crate) fn word_at(words: &[u32], bit: u32, word: u32) -> u32 {
     let at = (bit / 32 + word) as usize;
     let shift = bit % 32;
     let next = words[at + 1];
@@ -63,13 +63,19 @@ fn word_at(words: &[u32], bit: u32, word: u32) -> u32 {
 
 /// The k-mer that begins at base `at`.
 #[inline(always)]
-fn kmer_at(bases: &[u32], at: u32, k: u32, canonical: bool) -> Kmer {
+pub(crate) fn kmer_at(bases: &[u32], at: u32, k: u32, canonical: bool) -> Kmer {
     // Sixteen bases to a word: the bit of a base may be beyond 32 bits.
     let (word, bit) = (at / 16, at % 16 * 2);
+    let low = word_at(bases, bit, word);
+    kmer_of(word_at(bases, bit, word + 1), low, k, canonical)
+}
+
+/// The k-mer of the first `k` bases of two words, the first one in the lowest bits of `low`.
+#[inline(always)]
+pub(crate) fn kmer_of(high: u32, low: u32, k: u32, canonical: bool) -> Kmer {
     let (mask_high, mask_low) = masks(k);
     // As they lie there, the first base lowest: its complement is the k-mer of the other strand.
-    let low = word_at(bases, bit, word) & mask_low;
-    let high = word_at(bases, bit, word + 1) & mask_high;
+    let (high, low) = (high & mask_high, low & mask_low);
     let other = Kmer {
         high: !high & mask_high,
         low: !low & mask_low,

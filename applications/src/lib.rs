@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`csr`] | rebuilding compressed sparse rows, which [`rows`] are measured against |
+//! | [`cut`] | rows cut by the process that joins them |
 //! | [`graph`] | building a graph of growing vectors |
 //! | [`join`] | a hash join that writes what it finds into pages of the heap |
 //! | [`kmer`] | counting the k-mers of DNA sequences in a hash map |
@@ -10,9 +11,11 @@
 //! | [`rank`] | PageRank over vectors of a graph |
 //! | [`rows`] | a graph whose edges come and go |
 //! | [`scan`] | prefix sums |
+//! | [`supermer`] | k-mers cut by the process that counts them |
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
 
 pub mod csr;
+pub mod cut;
 pub mod graph;
 pub mod join;
 pub mod kmer;
@@ -21,5 +24,6 @@ pub mod rank;
 pub mod rows;
 pub mod scan;
 mod search;
+pub mod supermer;
 
 warpheap_rt::device_module!();

@@ -27,7 +27,7 @@ impl fmt::Display for Carrier {
 impl World {
     /// What carries the contents of vectors on this rank's device to other ranks: NCCL, if every rank has a CUDA device of its own and
     /// `libnccl.so.2`, and the variable `WARPHEAP_NCCL` is not `off`. A call of all ranks, the first of which connects them, so that
-    /// [`exchange_vecs`](Self::exchange_vecs) and [`all_gather`](Self::all_gather) need not. From then on each rank keeps to its device.
+    /// [`exchange_vecs`](Self::exchange_vecs), [`exchange_ranges`](Self::exchange_ranges) and [`all_gather`](Self::all_gather) need not. From then on each rank keeps to its device.
     ///
     /// # Errors
     /// [`DistError::Nccl`], [`DistError::OtherDevice`], [`DistError::Device`].

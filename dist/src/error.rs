@@ -31,6 +31,14 @@ pub enum DistError {
         /// Ranks.
         size: usize,
     },
+    /// Parts that lie in one vector, and are longer than it.
+    #[error("parts of {parts} elements do not lie in a vector of {elements}")]
+    Beyond {
+        /// Elements of all parts.
+        parts: usize,
+        /// Elements of the vector.
+        elements: usize,
+    },
     /// Ranks called the same thing with elements of different sizes.
     #[error(
         "rank {from} sent {bytes} bytes, which are no whole number of elements of {element} bytes: ranks exchange one type"

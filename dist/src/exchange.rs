@@ -105,6 +105,37 @@ impl World {
         let upload = |part: Vec<T>| DeviceVec::from_slice(device, &part);
         Ok(received.into_iter().map(upload).collect::<Result<_, _>>()?)
     }
+
+    /// As [`exchange_vecs`](Self::exchange_vecs), of parts that lie one behind the other in one vector, the first one at its begin: `lengths`
+    /// has the elements of each, in the order of ranks. What comes lies so too, in a new vector of as many elements.
+    ///
+    /// # Errors
+    /// As [`exchange_vecs`](Self::exchange_vecs); [`DistError::Beyond`] if the vector ends before the parts do.
+    pub fn exchange_ranges<T: Element + Copy>(
+        &self,
+        device: &Device,
+        parts: &DeviceVec<T>,
+        lengths: &[usize],
+    ) -> Result<DeviceVec<T>, DistError> {
+        self.check_parts(lengths.len())?;
+        let (all, elements) = (lengths.iter().sum(), parts.len());
+        if all > elements {
+            let parts = all;
+            return Err(DistError::Beyond { parts, elements });
+        }
+        #[cfg(feature = "mpi")]
+        if let Some(nccl) = self.nccl(device)? {
+            return nccl.exchange_ranges(self, device, parts, lengths);
+        }
+        let whole = parts.to_vec()?;
+        let mut rest = &whole[..];
+        let parts: Vec<&[T]> = lengths
+            .iter()
+            .filter_map(|&length| rest.split_off(..length))
+            .collect();
+        let received = self.exchange(&parts)?.concat();
+        Ok(DeviceVec::from_slice(device, &received)?)
+    }
 }
 
 impl<T: Element + Copy> Part<T> {

@@ -26,8 +26,8 @@
 //!
 //! # Calls of all ranks
 //!
-//! [`exchange`](World::exchange), [`exchange_vecs`](World::exchange_vecs), [`all_gather`](World::all_gather),
-//! [`all_gather_slices`](World::all_gather_slices), [`reduce`](World::reduce), [`gather`](World::gather), [`agree`](World::agree) and
+//! [`exchange`](World::exchange), [`exchange_vecs`](World::exchange_vecs), [`exchange_ranges`](World::exchange_ranges),
+//! [`all_gather`](World::all_gather), [`all_gather_slices`](World::all_gather_slices), [`reduce`](World::reduce), [`gather`](World::gather), [`agree`](World::agree) and
 //! [`leave`](World::leave) are made by every rank, in the same order, with elements of the same type.
 //!
 //! # A rank that fails

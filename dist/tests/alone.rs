@@ -18,6 +18,12 @@ fn a_world_of_one_has_all_calls() {
     let part = DeviceVec::from_slice(&device, &[1u32, 2, 3]).unwrap();
     let parts = world.exchange_vecs(&device, &[part]).unwrap();
     assert_eq!(parts[0].to_vec().unwrap(), [1, 2, 3]);
+    let [part] = <[_; 1]>::try_from(parts).unwrap();
+    let some = world.exchange_ranges(&device, &part, &[2]).unwrap();
+    assert_eq!(some.to_vec().unwrap(), [1, 2]);
+    let more = world.exchange_ranges(&device, &part, &[4]);
+    let message = more.unwrap_err().to_string();
+    assert!(message.contains("4 elements") && message.contains("of 3"));
     let mine = DeviceVec::from_slice(&device, &[4u32, 5]).unwrap();
     let mut all = DeviceVec::zeroed(&device, 2).unwrap();
     world.all_gather(&device, &mine, &mut all).unwrap();

@@ -44,6 +44,7 @@ pub mod progress;
 mod ranks;
 pub mod scale;
 mod seconds;
+mod sums;
 mod threads;
 pub mod trace;
 

@@ -16,12 +16,8 @@ impl Nccl {
     ) -> Result<Vec<DeviceVec<T>>, DistError> {
         world.check_parts(parts.len())?;
         let lengths: Vec<u64> = parts.iter().map(bytes_of).collect();
-        let coming = world.link().exchange_numbers(&lengths);
-        let counts = (0..)
-            .zip(&coming)
-            .map(|(from, &bytes)| whole::<T>(from, bytes));
-        // A rank that sends something else, or has no room, is known before any waits for it.
-        let counts = world.agree(counts.collect::<Result<Vec<_>, _>>())?;
+        let (coming, counts) = coming::<T>(world, &lengths)?;
+        // A rank that has no room is known before any waits for it.
         let room = counts
             .iter()
             .map(|&count| DeviceVec::<T>::uninit(device, count));
@@ -43,8 +39,28 @@ impl Nccl {
         let (out, into) = (pieces(&lengths, 0), pieces(&coming, parts.len()));
         // SAFETY: each piece is a vector, those that come new ones, and all bytes are values of an `Element`.
         unsafe { self.exchange(&args, &out, &into) }?;
-        let travelled = out.iter().filter(|piece| piece.rank != world.rank());
-        world.add_sent(travelled.map(|piece| piece.bytes).sum());
+        world.add_sent(travelled(world, &lengths));
+        Ok(received)
+    }
+
+    /// As [`World::exchange_ranges`], whose parts lie in their vector.
+    pub fn exchange_ranges<T: Element + Copy>(
+        &self,
+        world: &World,
+        device: &Device,
+        parts: &DeviceVec<T>,
+        lengths: &[usize],
+    ) -> Result<DeviceVec<T>, DistError> {
+        let bytes = |&length: &usize| (length * size_of::<T>()) as u64;
+        let lengths: Vec<u64> = lengths.iter().map(bytes).collect();
+        let (coming, counts) = coming::<T>(world, &lengths)?;
+        let received = world.agree(DeviceVec::<T>::uninit(device, counts.iter().sum()))?;
+        let args = [parts.arg(), received.arg_mut()];
+        let (out, into) = (behind(0, &lengths), behind(1, &coming));
+        // SAFETY: the caller has looked at the parts, those that come fill a new vector one behind the other, and all bytes are values of
+        // an `Element`.
+        unsafe { self.exchange(&args, &out, &into) }?;
+        world.add_sent(travelled(world, &lengths));
         Ok(received)
     }
 
@@ -56,18 +72,8 @@ impl Nccl {
         all: &mut DeviceVec<T>,
         lengths: &[usize],
     ) -> Result<(), DistError> {
-        let mut end = 0;
-        let behind = |(rank, &length): (usize, &usize)| {
-            let (offset, bytes) = (end, length as u64);
-            end += bytes;
-            Piece {
-                rank,
-                of: 1,
-                offset,
-                bytes,
-            }
-        };
-        let into: Vec<Piece> = lengths.iter().enumerate().map(behind).collect();
+        let lengths: Vec<u64> = lengths.iter().map(|&length| length as u64).collect();
+        let into = behind(1, &lengths);
         let to = |rank| Piece {
             rank,
             of: 0,
@@ -79,6 +85,38 @@ impl Nccl {
         // `Element`.
         unsafe { self.exchange(&[mine.arg(), all.arg_mut()], &out, &into) }
     }
+}
+
+/// The bytes that come from each rank if `lengths` go to them, and how many elements they are. A rank that sends something else is known
+/// before any waits for it.
+fn coming<T>(world: &World, lengths: &[u64]) -> Result<(Vec<u64>, Vec<usize>), DistError> {
+    let coming = world.link().exchange_numbers(lengths);
+    let counts = (0..)
+        .zip(&coming)
+        .map(|(from, &bytes)| whole::<T>(from, bytes));
+    let counts = world.agree(counts.collect::<Result<Vec<_>, _>>())?;
+    Ok((coming, counts))
+}
+
+/// Pieces of so many bytes, one for each rank, one behind the other in an argument.
+fn behind(of: usize, lengths: &[u64]) -> Vec<Piece> {
+    let mut end = 0;
+    let piece = |(rank, &bytes): (usize, &u64)| {
+        let offset = end;
+        end += bytes;
+        Piece {
+            rank,
+            of,
+            offset,
+            bytes,
+        }
+    };
+    lengths.iter().enumerate().map(piece).collect()
+}
+
+/// The bytes of these that go to other ranks.
+fn travelled(world: &World, lengths: &[u64]) -> u64 {
+    lengths.iter().sum::<u64>() - lengths[world.rank()]
 }
 
 /// The bytes of a vector.

@@ -51,6 +51,15 @@ fn all_to_all(world: &World) {
     assert_eq!(world.bytes_sent(), (0..size).map(bytes).sum::<u64>());
 
     let device = device(world);
+    // The vector may be longer than the parts.
+    let all = [parts.concat(), vec![7; 3]].concat();
+    let all = DeviceVec::from_slice(&device, &all).unwrap();
+    let lengths: Vec<usize> = parts.iter().map(Vec::len).collect();
+    let before = world.bytes_sent();
+    let received = world.exchange_ranges(&device, &all, &lengths).unwrap();
+    assert_eq!(received.to_vec().unwrap(), expected.concat());
+    assert_eq!(world.bytes_sent(), 2 * before);
+
     let upload = |part: &Vec<u64>| DeviceVec::from_slice(&device, part).unwrap();
     let parts: Vec<_> = parts.iter().map(upload).collect();
     let received = world.exchange_vecs(&device, &parts).unwrap();

@@ -4,7 +4,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`tables`], [`read`] | tables: generated ones, files |
-//! | `reference`, [`shape`] | the CPU's answer; partitions, buckets, lanes and pages |
+//! | `reference`, `most`, [`shape`] | the CPU's answer; how many matches there can be; partitions, buckets, lanes and pages |
 //! | `pool` | heaps for pages of one size, and how large they have to be |
 //! | `allocators` | which allocators there are |
 //! | `context`, `hashed`, `probe`, `run` | what a run works with; partition and build; probe, collect and free; one run of all |
@@ -17,6 +17,7 @@ mod allocators;
 mod check;
 mod context;
 mod hashed;
+mod most;
 mod options;
 mod pool;
 mod probe;

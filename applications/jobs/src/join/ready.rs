@@ -1,8 +1,9 @@
 //! What is made before the first run.
 
 use super::context::Context;
+use super::most;
 use super::options::Options;
-use super::reference::{self, Sorted};
+use super::reference::Sorted;
 use super::report::{JoinReport, Source};
 use super::shape::Shape;
 use super::tables::{self, MOST_ROWS, Tables};
@@ -37,48 +38,76 @@ impl Ready {
         let kernels = warpheap_applications::load(device)?;
         let started = Instant::now();
         let (tables, source) = options.input.tables()?;
-        let mut ready = Self::of(device, kernels, &tables, source, options)?;
-        ready.times[0] = started.elapsed().saturating_sub(ready.times[1]);
+        let loading = started.elapsed();
+        let rows = tables.left.len().max(tables.right.len());
+        check_rows(device.info(), rows as u64)?;
+        let started = Instant::now();
+        let left = DeviceVec::from_slice(device, &tables.left)?;
+        let right = DeviceVec::from_slice(device, &tables.right)?;
+        let upload = started.elapsed();
+        let tables = Some(tables);
+        let mut ready = Self::with(device, kernels, left, right, tables, source, options)?;
+        ready.times[0] += loading;
+        ready.times[1] = upload;
         Ok(ready)
     }
 
-    /// The same of tables that are there, which may have no rows; the time of loading is that of the CPU's join.
+    /// The same of tables that are on the device, and may have no rows; the time of loading is that of the CPU's join.
     ///
     /// # Errors
     /// More rows or matches than there can be, a device that fails.
     pub(super) fn of(
         device: &Device,
         kernels: Kernels,
-        tables: &Tables,
+        left: DeviceVec<Tuple>,
+        right: DeviceVec<Tuple>,
         source: Source,
         options: &Options,
     ) -> Result<Self, JobError> {
-        let rows = tables.left.len().max(tables.right.len());
-        check_rows(device.info(), rows as u64)?;
-        let (left, right) = (tables.left.len() as u32, tables.right.len() as u32);
+        check_rows(device.info(), left.len().max(right.len()) as u64)?;
+        Self::with(device, kernels, left, right, None, source, options)
+    }
+
+    /// Of tables on the device; `tables` are the same if they are at hand.
+    fn with(
+        device: &Device,
+        kernels: Kernels,
+        left: DeviceVec<Tuple>,
+        right: DeviceVec<Tuple>,
+        tables: Option<Tables>,
+        source: Source,
+        options: &Options,
+    ) -> Result<Self, JobError> {
         let started = Instant::now();
         let (matches, expected) = match options.checked {
             true => {
-                let sorted = Sorted::new(tables);
+                let tables = match tables {
+                    Some(tables) => tables,
+                    None => Tables {
+                        left: left.to_vec()?,
+                        right: right.to_vec()?,
+                    },
+                };
+                let sorted = Sorted::new(&tables);
                 let matches = sorted.count();
                 tables::check_matches(matches)?;
                 (matches, Some(sorted.join()))
             }
-            false => (reference::most_matches(tables), None),
+            false => (most::matches(device, &kernels, &left, &right)?, None),
         };
-        let load = started.elapsed();
-        let started = Instant::now();
+        let (rows_left, rows_right) = (left.len() as u32, right.len() as u32);
+        let (per_lane, page) = (options.per_lane, options.page);
         Ok(Ready {
             device: device.clone(),
             kernels,
-            left: DeviceVec::from_slice(device, &tables.left)?,
-            right: DeviceVec::from_slice(device, &tables.right)?,
+            left,
+            right,
             expected,
-            shape: Shape::new(left, right, matches, options.per_lane, options.page),
+            shape: Shape::new(rows_left, rows_right, matches, per_lane, page),
             pool: options.pool,
             repeats: options.repeats,
             source,
-            times: [load, started.elapsed()],
+            times: [started.elapsed(), Duration::ZERO],
         })
     }
 

@@ -2,11 +2,7 @@
 
 use super::tables::Tables;
 use crate::ranks::owner::mixed;
-use warpheap::rt::sync::hash;
 use warpheap_applications::join::{Match, Tuple};
-
-/// Most counters of [`most_matches`], as a power of two.
-const MOST_COUNTER_BITS: u32 = 26;
 
 /// A match as a number: the order in which matches are compared.
 pub fn number(found: Match) -> u64 {
@@ -17,18 +13,6 @@ pub fn number(found: Match) -> u64 {
 pub fn checksum(found: &[Match]) -> u64 {
     let hashes = found.iter().map(|found| mixed(number(*found)));
     hashes.fold(0, u64::wrapping_add)
-}
-
-/// The most matches that there can be, without sorting the rows: those of keys that share a counter.
-pub fn most_matches(tables: &Tables) -> u64 {
-    let bits = (tables.left.len().max(1).ilog2() + 2).min(MOST_COUNTER_BITS);
-    let counter = |row: &Tuple| (hash(row.key) >> (32 - bits)) as usize;
-    let mut counters = vec![0u32; 1 << bits];
-    for row in &tables.left {
-        counters[counter(row)] += 1;
-    }
-    let found = |row| u64::from(counters[counter(row)]);
-    tables.right.iter().map(found).sum()
 }
 
 /// Rows as numbers in the order of their keys.
@@ -130,8 +114,6 @@ mod tests {
         let sorted = Sorted::new(&tables);
         assert_eq!(sorted.join(), expected);
         assert_eq!(sorted.count(), 5);
-        // Keys may share a counter.
-        assert!((5..=25).contains(&most_matches(&tables)));
     }
 
     #[test]
@@ -156,10 +138,5 @@ mod tests {
         };
         let sorted = Sorted::new(&tables);
         assert_eq!((sorted.count(), sorted.join()), (0, Vec::new()));
-        let empty = Tables {
-            left: Vec::new(),
-            right: table(&[(2, 1)]),
-        };
-        assert_eq!(most_matches(&empty), 0);
     }
 }

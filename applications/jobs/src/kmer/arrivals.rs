@@ -1,20 +1,26 @@
-//! Sequences that are counted while others are still on their way.
+//! Pieces of sequences that are counted while others are still on their way.
 
-use super::sequences::Sequences;
 use crate::ranks::overlap::Stretches;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use warpheap::DeviceVec;
 use warpheap_applications::kmer::Kmer;
+use warpheap_applications::supermer::Supermer;
+
+/// What came in a round, on the device.
+pub type Pieces = Arc<DeviceVec<Supermer>>;
 
 /// What has come and has to be counted, and what was counted.
 pub struct Arrivals {
-    come: Mutex<Receiver<Sequences>>,
+    come: Mutex<Receiver<Pieces>>,
     counted: Mutex<Counted>,
 }
 
 /// What came of it.
 #[derive(Default)]
 pub struct Counted {
+    /// K-mers that came.
+    pub kmers: u64,
     /// What the map held.
     pub pairs: Vec<(Kmer, u32)>,
     /// When the device counted, or got what it was to count.
@@ -23,7 +29,7 @@ pub struct Counted {
 
 impl Arrivals {
     /// Nothing yet, and where it comes in. It ends when the sender is dropped.
-    pub fn new() -> (Sender<Sequences>, Self) {
+    pub fn new() -> (Sender<Pieces>, Self) {
         let (sender, receiver) = channel();
         let arrivals = Arrivals {
             come: Mutex::new(receiver),
@@ -32,17 +38,21 @@ impl Arrivals {
         (sender, arrivals)
     }
 
-    /// Does something with each of the sequences, in their order, until it fails or there are no more.
+    /// Counts what came in each round, in their order, until that fails or there is no more; `count` says how many k-mers they were.
     ///
     /// # Errors
     /// Those of `count`.
-    pub fn each<E>(&self, mut count: impl FnMut(&Sequences) -> Result<(), E>) -> Result<(), E> {
+    pub fn each<E>(
+        &self,
+        mut count: impl FnMut(&DeviceVec<Supermer>) -> Result<u32, E>,
+    ) -> Result<(), E> {
         let come = self.come.lock().unwrap_or_else(PoisonError::into_inner);
-        for sequences in come.iter() {
+        for pieces in come.iter() {
             let mut work = Stretches::default();
-            let outcome = work.during(|| count(&sequences));
-            self.counted().work.append(work);
-            outcome?;
+            let outcome = work.during(|| count(&pieces));
+            let mut counted = self.counted();
+            counted.work.append(work);
+            counted.kmers += u64::from(outcome?);
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use super::arrivals::Arrivals;
 use super::check::{check, check_empty, counted_all};
+use super::expand;
 use super::parts::{Part, merged, sorted};
 use super::pool::{self, Demand, NODE_BYTES};
 use super::reference::Counts;
@@ -18,6 +19,12 @@ use warpheap::{
 };
 use warpheap_applications::Kernels;
 use warpheap_applications::kmer::{Kmer, KmerCountEntry};
+use warpheap_applications::supermer::KmerAddEntry;
+
+/// An allocator that the kernels of the job are compiled for.
+pub trait CountsKmers: MapAlloc + KmerCountEntry + KmerAddEntry {}
+
+impl<A: MapAlloc + KmerCountEntry + KmerAddEntry> CountsKmers for A {}
 
 /// What a run works with.
 pub struct Context<'a> {
@@ -86,7 +93,7 @@ type Counted = (Vec<(Kmer, u32)>, PartRun);
 ///
 /// # Errors
 /// A pool is too small or cannot be had, a device fails, or the answer is wrong.
-pub fn run<A: MapAlloc + KmerCountEntry>(context: &Context<'_>) -> Result<Run, Failure> {
+pub fn run<A: CountsKmers>(context: &Context<'_>) -> Result<Run, Failure> {
     let k = context.k;
     let counted = match context.devices {
         [(device, kernels)] => {
@@ -159,7 +166,7 @@ pub(super) fn conclude(
 }
 
 /// Lets each device count a part, all at the same time.
-fn at_once<A: MapAlloc + KmerCountEntry>(context: &Context<'_>) -> Result<Vec<Counted>, Failure> {
+fn at_once<A: CountsKmers>(context: &Context<'_>) -> Result<Vec<Counted>, Failure> {
     let sequences = context.sequences;
     let ranges = sequences.ranges(context.k, context.devices.len());
     let label = format!("{}: counting k-mers", A::NAME);
@@ -189,7 +196,7 @@ fn at_once<A: MapAlloc + KmerCountEntry>(context: &Context<'_>) -> Result<Vec<Co
 }
 
 /// Counts the part of one device.
-fn count_part<A: MapAlloc + KmerCountEntry>(
+fn count_part<A: CountsKmers>(
     context: &Context<'_>,
     share: &Share<'_>,
 ) -> Result<Counted, Failure> {
@@ -220,7 +227,7 @@ fn wrong(context: &Context<'_>, allocator: &'static str, what: String) -> JobErr
     }
 }
 
-fn attempt<A: MapAlloc + KmerCountEntry>(
+fn attempt<A: CountsKmers>(
     context: &Context<'_>,
     share: &Share<'_>,
     demand: Demand,
@@ -239,7 +246,7 @@ fn attempt<A: MapAlloc + KmerCountEntry>(
 }
 
 /// Counts in a map of this pool, which is empty again afterwards.
-fn in_pool<A: MapAlloc + KmerCountEntry>(
+fn in_pool<A: CountsKmers>(
     context: &Context<'_>,
     share: &Share<'_>,
     demand: Demand,
@@ -285,7 +292,7 @@ fn in_pool<A: MapAlloc + KmerCountEntry>(
 }
 
 /// Counts all k-mers of a part in the map, and of what arrives; the number of batches.
-fn count<A: MapAlloc + KmerCountEntry>(
+fn count<A: CountsKmers>(
     context: &Context<'_>,
     share: &Share<'_>,
     pool: &Pool<A>,
@@ -335,9 +342,21 @@ fn count<A: MapAlloc + KmerCountEntry>(
     };
     match context.arrivals {
         None => one(share.part)?,
-        Some(arrivals) => {
-            arrivals.each(|sequences| one(sequences.part(&(0..sequences.places(context.k)))))?;
-        }
+        Some(arrivals) => arrivals.each(|pieces| {
+            let started = Instant::now();
+            let (kmers, expanding) =
+                expand::expanded((share.device, share.kernels), context, pieces)?;
+            let number = kmers.len() as u32;
+            let shape = LaunchConfig::for_num_elems(number);
+            let report = share.kernels.kmer_add(pool, shape, map.map(), &kmers)?;
+            phases.count += started.elapsed();
+            phases.count_device += expanding + report.device_time;
+            batches += 1;
+            let done = format_args!("round {batches} counted");
+            share.progress.snapshots().take(pool, done)?;
+            bar.advance(number.into());
+            Ok::<u32, DeviceError>(number)
+        })?,
     }
     Ok(batches)
 }

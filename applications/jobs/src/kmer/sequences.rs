@@ -105,21 +105,8 @@ impl Builder {
         self.made.len
     }
 
-    /// Number of k-mers so far.
-    pub fn kmers(&self, k: u32) -> u64 {
-        let mut kmers = 0;
-        self.made
-            .kmers(k, false, 0..self.made.places(k), |_| kmers += 1);
-        kmers
-    }
-
-    /// The words of bases and of breaks so far.
-    pub fn words(&self) -> (&[u32], &[u32]) {
-        (&self.made.bases, &self.made.breaks)
-    }
-
-    /// Appends `len` bases that lie in such words, with their breaks. There are no more than 32 bits count.
-    pub fn append(&mut self, len: u32, bases: &[u32], breaks: &[u32]) {
+    /// Appends `len` bases, with their breaks. There are no more than 32 bits count.
+    fn append(&mut self, len: u32, bases: &[u32], breaks: &[u32]) {
         let at = u64::from(self.made.len);
         append_bits(&mut self.made.bases, 2 * at, bases, 2 * u64::from(len));
         append_bits(&mut self.made.breaks, at, breaks, len.into());

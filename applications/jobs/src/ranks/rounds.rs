@@ -5,7 +5,6 @@
 
 use super::overlap::Stretches;
 use std::time::Duration;
-use warpheap::api::Element;
 use warpheap_dist::{DistError, Op, World};
 
 /// Where the time of an exchange went.
@@ -36,57 +35,62 @@ impl Times {
 }
 
 /// What a rank sends and receives.
-pub trait Rounds<T>: Send {
-    /// The parts of a round, one for each rank; empty ones if this rank has fewer rounds than others.
-    fn cut(&mut self, round: u64) -> Vec<Vec<T>>;
+pub trait Rounds: Send {
+    /// What it sends in a round, a part for each rank.
+    type Out: Send;
+    /// What comes in a round.
+    type In: Send;
 
-    /// What came in a round, from each rank a part.
-    fn take(&mut self, parts: Vec<Vec<T>>);
+    /// What it sends in a round: nothing if this rank has fewer rounds than others.
+    fn cut(&mut self, round: u64) -> Self::Out;
+
+    /// Takes what came in a round.
+    fn take(&mut self, came: Self::In);
 }
 
-/// Exchanges as many rounds as the rank needs that has most; `done` is told of each. A call of all ranks.
+/// Does as many rounds as the rank needs that has most, each with an `exchange`; `done` is told of each. A call of all ranks.
 ///
 /// # Errors
-/// As [`World::exchange`].
-pub fn all<T: Element + Copy + Send>(
+/// As the exchange; all ranks have it, or it ends the job.
+pub fn all<J: Rounds, E: From<DistError>>(
     world: &World,
     rounds: u64,
-    job: &mut impl Rounds<T>,
+    job: &mut J,
+    mut exchange: impl FnMut(J::Out) -> Result<J::In, E>,
     done: impl Fn(),
-) -> Result<Times, DistError> {
+) -> Result<Times, E> {
     let mut most = [rounds];
     world.reduce(Op::Max, &mut most)?;
     let mut times = Times::default();
     let mut came = None;
-    let mut out = match most {
-        [0] => return Ok(times),
-        _ => times.work.during(|| job.cut(0)),
-    };
-    for round in 0..most[0] {
-        let (mut exchange, mut work) = (Stretches::default(), Stretches::default());
+    let mut out = (most[0] > 0).then(|| times.work.during(|| job.cut(0)));
+    let mut round = 0;
+    while let Some(sent) = out {
+        round += 1;
+        let (mut under_way, mut work) = (Stretches::default(), Stretches::default());
         let (next, outcome) = std::thread::scope(|scope| {
             let beside = scope.spawn(|| {
                 work.during(|| {
-                    if let Some(parts) = came.take() {
-                        job.take(parts);
+                    if let Some(came) = came.take() {
+                        job.take(came);
                     }
-                    (round + 1 < most[0]).then(|| job.cut(round + 1))
+                    (round < most[0]).then(|| job.cut(round))
                 })
             });
-            let outcome = exchange.during(|| world.exchange(&out));
+            let outcome = under_way.during(|| exchange(sent));
             match beside.join() {
                 Ok(next) => (next, outcome),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         });
-        times.exchange.append(exchange);
+        times.exchange.append(under_way);
         times.work.append(work);
         came = Some(outcome?);
-        out = next.unwrap_or_default();
+        out = next;
         done();
     }
     times
         .work
-        .during(|| came.into_iter().for_each(|parts| job.take(parts)));
+        .during(|| came.into_iter().for_each(|came| job.take(came)));
     Ok(times)
 }

@@ -2,11 +2,11 @@
 
 use super::Shares;
 use crate::graph::generate::Rmat;
-use crate::join::ranks::spread;
 use crate::kmer::Sequences;
 use crate::kmer::ranks::owners::Cutter;
 use crate::ranks::border;
 use crate::ranks::owner::{mixed, of_hash};
+use warpheap_applications::cut::part_of;
 
 /// Bytes of a row of a join.
 const ROW_BYTES: u64 = 8;
@@ -20,11 +20,11 @@ pub fn kmers(sequences: &Sequences, k: u32, ranks: usize) -> Shares {
     let mut shares = Shares::of(ranks);
     for from in 0..ranks {
         let border = |part| border(places, part, ranks) as u32;
-        let (pieces, _) = cutter.pieces(sequences, border(from)..border(from + 1));
-        for (to, piece) in pieces.iter().enumerate() {
-            shares.work[to] += piece.kmers(k);
-            // Two bits for a base and one that says whether it follows a break.
-            shares.send(from, to, u64::from(piece.len()) * 3 / 8);
+        let pieces = cutter.pieces(sequences, border(from)..border(from + 1));
+        for (to, pieces) in pieces.iter().enumerate() {
+            let kmers = pieces.iter().map(|piece| u64::from(piece.kmers()));
+            shares.work[to] += kmers.sum::<u64>();
+            shares.send(from, to, size_of_val(&pieces[..]) as u64);
         }
     }
     shares
@@ -36,7 +36,7 @@ pub fn rows(keys: &[u32], ranks: usize) -> Shares {
     for from in 0..ranks {
         let border = |part| border(keys.len() as u64, part, ranks) as usize;
         for key in &keys[border(from)..border(from + 1)] {
-            let to = spread::owner(*key, ranks);
+            let to = part_of(*key, ranks as u32) as usize;
             shares.work[to] += 1;
             shares.send(from, to, ROW_BYTES);
         }

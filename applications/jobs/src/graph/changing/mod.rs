@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `batch` | sorted batches of edges |
 //! | `expected`, `cpu` | what the CPU makes of them |
-//! | `room`, `sums` | device memory for a batch; prefix sums |
+//! | `room` | device memory for a batch |
 //! | `merge`, `rebuild` | a batch into rows, and into compressed sparse rows written anew |
 //! | `compact` | arrays leave nearly empty parts of the heap |
 //! | `triangles`, `rank` | how many there are; PageRank |
@@ -31,7 +31,6 @@ pub mod report;
 mod room;
 mod run;
 mod search;
-mod sums;
 mod triangles;
 
 pub use batch::Batch;

@@ -2,7 +2,7 @@
 
 use super::batch::Batch;
 use super::expected::Expected;
-use super::sums::Sums;
+use crate::sums::Sums;
 use warpheap::device::HeapData;
 use warpheap::{Device, DeviceError, DeviceVec, RawBuffer};
 use warpheap_applications::graph::Segment;

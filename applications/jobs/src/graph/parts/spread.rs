@@ -43,7 +43,8 @@ pub fn spread(
         ranks: world.size(),
         arrivals: world.agree(mine)?,
     };
-    let times = rounds::all(world, rounds, &mut edges, || bar.advance(1))?;
+    let exchange = |parts: Vec<Vec<[u32; 2]>>| world.exchange(&parts);
+    let times = rounds::all(world, rounds, &mut edges, exchange, || bar.advance(1))?;
     let edges = world.agree(edges.arrivals.finish())?;
     Ok(Spread { edges, times })
 }
@@ -57,7 +58,10 @@ struct Edges<'a> {
     arrivals: Arrivals,
 }
 
-impl Rounds<[u32; 2]> for Edges<'_> {
+impl Rounds for Edges<'_> {
+    type Out = Vec<Vec<[u32; 2]>>;
+    type In = Vec<Vec<[u32; 2]>>;
+
     fn cut(&mut self, round: u64) -> Vec<Vec<[u32; 2]>> {
         let batch = self.edges.chunks(self.batch).nth(round as usize);
         by_owner(batch.unwrap_or_default(), self.ranks, |[_, target]| {

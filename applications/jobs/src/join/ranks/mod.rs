@@ -53,14 +53,15 @@ pub fn run(
     world.reduce(Op::Sum, &mut all)?;
     world.agree(load::some_rows(&options.input, world.rank(), all))?;
 
-    let Spread { tables, times } = spread::spread(world, tables, options.batch, progress)?;
-    let mine = rows(&tables);
+    let spread = spread::spread(world, device, &kernels, &tables, options.batch, progress)?;
+    let Spread { left, right, times } = spread;
+    drop(tables);
+    let mine = [left.len() as u64, right.len() as u64];
     let mut arrived = mine;
     world.reduce(Op::Sum, &mut arrived)?;
     world.agree(all_arrived(all, arrived))?;
     let bytes_sent = world.bytes_sent();
-    let ready = world.agree(Ready::of(device, kernels, &tables, source, options))?;
-    drop(tables);
+    let ready = world.agree(Ready::of(device, kernels, left, right, source, options))?;
     let context = ready.context(progress);
     let mut runs = Vec::new();
     for allocator in allocators {

@@ -3,108 +3,154 @@
 use crate::error::JobError;
 use crate::join::tables::Tables;
 use crate::progress::Progress;
-use crate::ranks::cut::by_owner;
-use crate::ranks::owner::{mixed, of_hash};
+use crate::ranks::cut::{Cut, Cutting};
 use crate::ranks::rounds::{self, Rounds, Times};
+use warpheap::{Device, DeviceError, DeviceVec, LaunchConfig};
+use warpheap_applications::Kernels;
 use warpheap_applications::join::Tuple;
 use warpheap_dist::World;
 
-/// What a rank has to join, and what it took to bring it there.
+/// Rows that are worth a lane.
+const EACH: usize = 64;
+
+/// What a rank has to join, on its device, and what it took to bring it there.
 pub struct Spread {
-    /// All rows whose keys belong to this rank, and no others.
-    pub tables: Tables,
-    /// Sorting rows by ranks and putting together what came, and the exchange.
+    /// All rows of the left table whose keys belong to this rank, and no others.
+    pub left: DeviceVec<Tuple>,
+    /// The same of the right one.
+    pub right: DeviceVec<Tuple>,
+    /// Copying rows to the device, cutting them there and putting together what came, and the exchange.
     pub times: Times,
 }
 
 /// Sends the rows that this rank read to those that join them, `batch` at a time, and receives its own. A call of all ranks.
 ///
 /// # Errors
-/// As [`World::exchange`].
+/// As [`World::exchange_ranges`]; a device that fails.
 pub fn spread(
     world: &World,
-    tables: Tables,
+    device: &Device,
+    kernels: &Kernels,
+    tables: &Tables,
     batch: u32,
     progress: &dyn Progress,
 ) -> Result<Spread, JobError> {
     let mut times = Times::default();
-    let mut table = |rows: Vec<Tuple>| -> Result<Vec<Tuple>, JobError> {
+    // Who connects the ranks' devices does not take part in the exchange.
+    world.carrier(device)?;
+    let mut table = |rows: &[Tuple]| -> Result<DeviceVec<Tuple>, JobError> {
         let rounds = rows.len().div_ceil(batch as usize) as u64;
         let bar = progress.bar("exchanging rows".to_owned(), rounds);
         let mut rows = Rows {
             rows,
             batch: batch as usize,
             ranks: world.size(),
+            device,
+            kernels,
             received: Vec::new(),
         };
-        times.append(rounds::all(world, rounds, &mut rows, || bar.advance(1))?);
-        Ok(rows.received)
+        let exchange = |cut: Result<Cut<Tuple>, DeviceError>| -> Result<_, JobError> {
+            let cut = world.agree(cut.map_err(JobError::from))?;
+            Ok(world.exchange_ranges(device, &cut.all, &cut.lengths)?)
+        };
+        times.append(rounds::all(world, rounds, &mut rows, exchange, || {
+            bar.advance(1);
+        })?);
+        world.agree(times.work.during(|| together(device, rows.received)))
     };
-    let tables = Tables {
-        left: table(tables.left)?,
-        right: table(tables.right)?,
-    };
-    Ok(Spread { tables, times })
+    let left = table(&tables.left)?;
+    let right = table(&tables.right)?;
+    Ok(Spread { left, right, times })
+}
+
+/// What came in all rounds, as one table.
+fn together(device: &Device, came: Vec<DeviceVec<Tuple>>) -> Result<DeviceVec<Tuple>, JobError> {
+    let rows = came.iter().map(DeviceVec::len).sum();
+    let mut all = DeviceVec::uninit(device, rows)?;
+    let mut end = 0;
+    for part in came {
+        all.copy_range_from_vec(end, &part, 0..part.len())?;
+        end += part.len();
+    }
+    Ok(all)
 }
 
 /// The rows of a table that are sent, and those that came.
-struct Rows {
-    rows: Vec<Tuple>,
+struct Rows<'a> {
+    rows: &'a [Tuple],
     batch: usize,
     ranks: usize,
-    received: Vec<Tuple>,
+    device: &'a Device,
+    kernels: &'a Kernels,
+    received: Vec<DeviceVec<Tuple>>,
 }
 
-impl Rounds<Tuple> for Rows {
-    fn cut(&mut self, round: u64) -> Vec<Vec<Tuple>> {
+impl Rounds for Rows<'_> {
+    type Out = Result<Cut<Tuple>, DeviceError>;
+    type In = DeviceVec<Tuple>;
+
+    fn cut(&mut self, round: u64) -> Self::Out {
         let batch = self.rows.chunks(self.batch).nth(round as usize);
-        let batch = batch.unwrap_or_default();
-        by_owner(batch, self.ranks, |row| owner(row.key, self.ranks))
+        let rows = DeviceVec::from_slice(self.device, batch.unwrap_or_default())?;
+        let cutting = Cutting::new(self.device, rows.len(), EACH, self.ranks)?;
+        let (parts, lanes) = (cutting.parts, cutting.lanes);
+        let shape = LaunchConfig::for_num_elems(lanes);
+        self.kernels
+            .cut_count(shape, &rows, cutting.counts(), parts, lanes)?;
+        cutting.cut(|places, out| {
+            let launch = self
+                .kernels
+                .cut_scatter(shape, &rows, places, out, parts, lanes);
+            launch.map(drop)
+        })
     }
 
-    fn take(&mut self, parts: Vec<Vec<Tuple>>) {
-        parts
-            .iter()
-            .for_each(|part| self.received.extend_from_slice(part));
+    fn take(&mut self, came: DeviceVec<Tuple>) {
+        self.received.push(came);
     }
-}
-
-/// The rank that joins the rows of a key. The hash is none of the kernels': theirs has to spread the keys of one rank.
-pub fn owner(key: u32, ranks: usize) -> usize {
-    // A hash of the sum, because that of 0 is 0.
-    of_hash(mixed(u64::from(key) + (1 << 32)), ranks)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::join::tables::Generator;
+    use warpheap_applications::cut::part_of;
 
     #[test]
     fn rows_are_cut_once_and_evenly() {
-        let rows = Generator::default().tables().left;
-        let mut job = Rows {
-            rows: rows.clone(),
-            batch: 1000,
+        let device = crate::device::open(Some("host"), None).unwrap();
+        let kernels = warpheap_applications::load(&device).unwrap();
+        let all = Generator::default().tables().left;
+        let mut rows = Rows {
+            rows: &all,
+            batch: 10_000,
             ranks: 3,
+            device: &device,
+            kernels: &kernels,
             received: Vec::new(),
         };
         let mut counts = [0; 3];
-        for round in 0..rows.len().div_ceil(1000) as u64 {
-            let parts = job.cut(round);
-            for (rank, part) in parts.iter().enumerate() {
-                assert!(part.iter().all(|row| owner(row.key, 3) == rank));
-                counts[rank] += part.len();
+        for round in 0..all.len().div_ceil(10_000) as u64 {
+            let cut = rows.cut(round).unwrap();
+            let came = cut.all.to_vec().unwrap();
+            let mut rest = &came[..];
+            for (rank, &length) in cut.lengths.iter().enumerate() {
+                let part = rest.split_off(..length).unwrap();
+                assert!(part.iter().all(|row| part_of(row.key, 3) == rank as u32));
+                counts[rank] += length;
             }
-            job.take(parts);
+            assert!(rest.is_empty());
+            rows.take(cut.all);
         }
-        assert!(job.cut(1 << 20).iter().all(Vec::is_empty));
-        let numbers = |rows: Vec<Tuple>| {
+        let nothing = rows.cut(1 << 20).unwrap();
+        assert_eq!((nothing.all.len(), nothing.lengths), (0, vec![0; 3]));
+        let numbers = |rows: &[Tuple]| {
             let mut numbers: Vec<u32> = rows.iter().map(|row| row.payload).collect();
             numbers.sort_unstable();
             numbers
         };
-        assert_eq!(numbers(job.received), numbers(rows));
+        let received = together(&device, rows.received).unwrap();
+        assert_eq!(numbers(&received.to_vec().unwrap()), numbers(&all));
         assert!(
             counts.iter().all(|count| (21_000..22_700).contains(count)),
             "{counts:?}"

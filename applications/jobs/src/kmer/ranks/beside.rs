@@ -27,6 +27,8 @@ pub struct Beside {
     pub time: Duration,
     /// Bytes of sequence that went to other ranks.
     pub sent: u64,
+    /// K-mers of the part that this rank read.
+    pub kmers: u64,
 }
 
 /// Brings k-mers to the ranks that count them, where this allocator counts what has come. A call of all ranks.
@@ -41,7 +43,7 @@ pub fn spread(
     options: &Options,
     progress: &dyn Progress,
 ) -> Result<Beside, JobError> {
-    let survey = estimate::of_a_rank(world, sequences, options)?;
+    let (survey, kmers) = estimate::of_a_rank(world, sequences, options)?;
     let before = world.bytes_sent();
     let (sender, arrivals) = Arrivals::new();
     let none = Sequences::default();
@@ -61,7 +63,7 @@ pub fn spread(
     let started = Instant::now();
     let (spread, exchanged, run) = std::thread::scope(|scope| {
         let counting = allocator.map(|allocator| scope.spawn(|| (allocator.job)(&context)));
-        let spread = spread::spread(world, sequences, options, sender, progress);
+        let spread = spread::spread(world, &devices[0], sequences, options, sender, progress);
         let exchanged = Instant::now();
         let run = counting.map(|thread| match thread.join() {
             Ok(run) => run,
@@ -87,5 +89,6 @@ pub fn spread(
         counted,
         time: end - started,
         sent: world.bytes_sent() - before,
+        kmers,
     })
 }

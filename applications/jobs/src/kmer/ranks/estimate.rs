@@ -7,7 +7,7 @@ use crate::kmer::survey::{self, Survey};
 use crate::ranks::owner::{mixed, of_hash};
 use warpheap_dist::{Op, World};
 
-/// What a rank gets if all get as many, and a fourth more, since they do not. A call of all ranks.
+/// What a rank gets if all get as many, and a fourth more, since they do not; and how many k-mers this one has. A call of all ranks.
 ///
 /// # Errors
 /// As [`World::exchange`].
@@ -15,7 +15,7 @@ pub fn of_a_rank(
     world: &World,
     sequences: &Sequences,
     options: &Options,
-) -> Result<Survey, JobError> {
+) -> Result<(Survey, u64), JobError> {
     let size = world.size();
     let mut places = [sequences.places(options.k).into()];
     world.reduce(Op::Sum, &mut places)?;
@@ -33,8 +33,9 @@ pub fn of_a_rank(
     world.reduce(Op::Sum, &mut sums)?;
     let size = size as u64;
     let all = Survey::of_sample(sums[0], sums[1], bits);
-    Ok(Survey {
+    let expected = Survey {
         total: all.total / size,
         distinct: all.distinct / size * 5 / 4 + 1,
-    })
+    };
+    Ok((expected, total))
 }

@@ -6,8 +6,9 @@
 //! | module | what |
 //! |---|---|
 //! | `load` | the part of the input that a rank reads |
-//! | `owners`, `packed` | sequences cut by which rank counts their k-mers; pieces as they travel |
-//! | `spread` | the exchange, in rounds |
+//! | `pieces` | pieces of sequence as they travel |
+//! | `spread` | sequences cut by which rank counts their k-mers, and the exchange, in rounds |
+//! | `owners` | what the device cuts, without a device |
 //! | `estimate`, `beside` | about how many different k-mers a rank will get; counting beside the exchange |
 //! | `gathered` | what all ranks found, on rank 0 |
 
@@ -16,7 +17,7 @@ mod estimate;
 mod gathered;
 mod load;
 pub(crate) mod owners;
-mod packed;
+mod pieces;
 mod spread;
 
 pub use load::part;
@@ -26,7 +27,7 @@ use super::read::FastaError;
 use super::ready::{Ready, no_kmer};
 use super::report::{InputReport, RankReport, Report, SCHEMA, Source};
 use super::run::conclude;
-use super::{Job, check_same, named_top, outcome};
+use super::{Job, Sequences, check_same, named_top, outcome};
 use crate::allocators::{Allocator, LeftOut};
 use crate::device::DeviceReport;
 use crate::error::JobError;
@@ -74,16 +75,12 @@ pub fn run(
         counted,
         time: spread_time,
         sent: bytes_sent,
+        kmers,
     } = beside;
     let hidden = match counted_beside {
         Some(_) => spread.times.with(&counted.work),
         None => spread.times.hidden(),
     };
-    let Spread {
-        sequences: received,
-        kmers,
-        times,
-    } = spread;
     let read = u64::from(sequences.len);
     let mut sums = [read, sequences.records.into(), sequences.unknown, kmers];
     drop(sequences);
@@ -99,7 +96,17 @@ pub fn run(
         load: Duration::ZERO,
     };
     let started = Instant::now();
-    let ready = Ready::of(devices, received, options, input);
+    // The CPU counts, or another allocator has to.
+    let again = options.checked || counted_beside.is_none() || allocators.len() > 1;
+    let received = match again {
+        true => spread.sequences(options.k),
+        false => Ok(Sequences::default()),
+    };
+    let mut ready = Ready::of(devices, world.agree(received)?, options, input);
+    if !again {
+        ready.survey.total = counted.kmers;
+    }
+    let Spread { times, .. } = spread;
     let reference = started.elapsed();
     let mut arrived = [ready.survey.total];
     world.reduce(Op::Sum, &mut arrived)?;
@@ -177,7 +184,7 @@ pub fn run(
 struct Loaded {
     kernels: warpheap_applications::Kernels,
     source: Source,
-    sequences: super::Sequences,
+    sequences: Sequences,
     time: Duration,
 }
 

@@ -1,88 +1,77 @@
-//! Which rank counts a k-mer, and sequences cut at the places where that changes.
-//!
-//! A k-mer belongs to the rank that its minimizer names: of the shorter words in it, each taken as the lesser of itself and its
-//! reverse complement, the one with the least hash. Neighbours mostly share it, so that they travel as one piece of sequence; and a
-//! k-mer and its reverse complement have the same, so that they come to one rank.
+//! Sequences cut at the places where the rank that counts the k-mers changes: what the device does, without a device. What is
+//! cut there is held against this, and it tells of ranks that nobody has.
 
-use crate::kmer::sequences::{Builder, Sequences};
-use crate::ranks::owner::{self, mixed};
+use super::pieces::packed;
+use crate::kmer::Sequences;
 use std::collections::VecDeque;
 use std::ops::Range;
-
-/// The longest minimizer.
-const LONGEST: u32 = 15;
+use warpheap_applications::supermer::{MOST_BASES, Supermer, minimizer_len, part_of, word_hash};
 
 /// Cuts sequences into pieces whose k-mers belong to one rank each.
 pub struct Cutter {
     k: u32,
-    /// Bases of a minimizer.
-    m: u32,
     ranks: usize,
 }
 
 impl Cutter {
     /// For k-mers of `k` bases, 1 to 31, and so many ranks.
     pub fn new(k: u32, ranks: usize) -> Self {
-        let m = k.div_ceil(2).min(LONGEST);
-        Cutter { k, m, ranks }
+        Cutter { k, ranks }
     }
 
-    /// The pieces with the k-mers that begin at these places, for each rank; and how many k-mers they are.
-    pub fn pieces(&self, sequences: &Sequences, places: Range<u32>) -> (Vec<Builder>, u64) {
-        let mut out: Vec<Builder> = (0..self.ranks).map(|_| Builder::default()).collect();
-        let mut kmers = 0;
-        // The rank whose piece the last base was put into, if the k-mer at the next place may go on with it.
-        let mut open = None;
-        let mut window = Window::new(self.m, self.k);
+    /// The pieces with the k-mers that begin at these places, for each rank.
+    pub fn pieces(&self, sequences: &Sequences, places: Range<u32>) -> Vec<Vec<Supermer>> {
+        let mut out = vec![Vec::new(); self.ranks];
+        let most = MOST_BASES + 1 - self.k;
+        // The last piece: where it begins, its k-mers, and its rank.
+        let mut open: Option<(u32, u32, usize)> = None;
+        let mut put = |piece: Option<(u32, u32, usize)>| {
+            if let Some((begin, kmers, rank)) = piece {
+                let bases = begin..begin + kmers + self.k - 1;
+                out[rank].push(packed(bases.map(|at| sequences.base(at)), kmers));
+            }
+        };
+        let mut window = Window::new(self.k);
         // The last k-mer ends so far behind its place.
         let end = places.end.saturating_add(self.k - 1).min(sequences.len);
         for at in places.start..end {
             if sequences.follows_break(at) {
-                window = Window::new(self.m, self.k);
-                open = None;
+                window = Window::new(self.k);
+                // No k-mer of one base goes across a break, wherever a piece is cut.
+                if self.k > 1 {
+                    put(open.take());
+                }
             }
             let Some(minimizer) = window.push(sequences.base(at)) else {
                 continue;
             };
-            kmers += 1;
-            let rank = rank(minimizer, self.ranks);
-            let piece = &mut out[rank];
-            if open == Some(rank) {
-                piece.push(sequences.base(at));
-            } else {
-                piece.begin();
-                for inside in at + 1 - self.k..=at {
-                    piece.push(sequences.base(inside));
-                }
-                open = Some(rank);
+            let rank = part_of(minimizer, self.ranks as u32) as usize;
+            match &mut open {
+                Some((_, kmers, same)) if *same == rank && *kmers < most => *kmers += 1,
+                _ => put(open.replace((at + 1 - self.k, 1, rank))),
             }
         }
-        (out, kmers)
+        put(open);
+        out
     }
-}
-
-/// The rank that a minimizer names.
-fn rank(minimizer: u64, ranks: usize) -> usize {
-    // Once more, because the least of several hashes is small.
-    owner::of_hash(mixed(!minimizer), ranks)
 }
 
 /// The last bases that were read, and the least hash in them.
 struct Window {
     m: u32,
     k: u32,
-    forward: u64,
-    backward: u64,
+    forward: u32,
+    backward: u32,
     /// Bases since the break.
-    read: u64,
+    read: u32,
     /// The hashes that are the least from their place on, with the number of bases up to there.
-    least: VecDeque<(u64, u64)>,
+    least: VecDeque<(u32, u32)>,
 }
 
 impl Window {
-    fn new(m: u32, k: u32) -> Self {
+    fn new(k: u32) -> Self {
         Window {
-            m,
+            m: minimizer_len(k),
             k,
             forward: 0,
             backward: 0,
@@ -92,25 +81,24 @@ impl Window {
     }
 
     /// Takes the next base; the minimizer's hash, if there is a k-mer that ends here.
-    fn push(&mut self, base: u32) -> Option<u64> {
-        let (m, base) = (self.m, u64::from(base));
+    fn push(&mut self, base: u32) -> Option<u32> {
+        let m = self.m;
         self.forward = (self.forward << 2 | base) & ((1 << (2 * m)) - 1);
         self.backward = self.backward >> 2 | (3 - base) << (2 * (m - 1));
         self.read += 1;
-        if self.read < m.into() {
+        if self.read < m {
             return None;
         }
-        let hash = mixed(self.forward.min(self.backward) + 1);
+        let hash = word_hash(self.forward.min(self.backward));
         while self.least.back().is_some_and(|&(_, other)| other >= hash) {
             self.least.pop_back();
         }
         self.least.push_back((self.read, hash));
-        let k = u64::from(self.k);
-        if self.read < k {
+        if self.read < self.k {
             return None;
         }
         // Of the words in the k-mer the first ends so many bases after its begin.
-        let first = self.read - k + u64::from(m);
+        let first = self.read - self.k + m;
         while self.least.front().is_some_and(|&(end, _)| end < first) {
             self.least.pop_front();
         }
@@ -121,6 +109,8 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kmer::ranks::pieces::append;
+    use crate::kmer::sequences::Builder;
     use crate::kmer::{generate, reference};
     use std::collections::HashMap;
 
@@ -139,18 +129,22 @@ mod tests {
         let mut first = 0;
         while first < sequences.places(k) {
             let end = sequences.places(k).min(first + step);
-            let (pieces, kmers) = cutter.pieces(sequences, first..end);
-            let mut sum = 0;
-            for (rank, piece) in pieces.into_iter().enumerate() {
-                let counts = reference::count(&piece.finish(), k, canonical);
-                sum += counts.total;
-                shares[rank] += counts.total;
+            let pieces = cutter.pieces(sequences, first..end);
+            for (rank, pieces) in pieces.into_iter().enumerate() {
+                let mut sequence = Builder::default();
+                let mut kmers = 0;
+                for piece in pieces {
+                    kmers += u64::from(piece.kmers());
+                    append(&mut sequence, piece, k).unwrap();
+                }
+                let counts = reference::count(&sequence.finish(), k, canonical);
+                assert_eq!(counts.total, kmers);
+                shares[rank] += kmers;
                 for (kmer, count) in counts.of {
                     *all.entry(kmer).or_insert(0) += count;
                     assert_eq!(*owners.entry(kmer).or_insert(rank), rank, "k {k}");
                 }
             }
-            assert_eq!(sum, kmers);
             first = end;
         }
         (all, shares)
@@ -175,9 +169,12 @@ mod tests {
         let all: u64 = shares.iter().sum();
         let most = shares.iter().max().copied().unwrap_or_default();
         assert!(most * 4 < all * 5 / 4, "{shares:?}");
-        let (pieces, kmers) = Cutter::new(21, 4).pieces(&sequences, 0..sequences.places(21));
-        let bases: u64 = pieces.iter().map(|piece| u64::from(piece.len())).sum();
-        // Three bits a base, where a k-mer alone takes 64.
-        assert!(3 * bases < 16 * kmers, "{bases} bases for {kmers} k-mers");
+        let pieces = Cutter::new(21, 4).pieces(&sequences, 0..sequences.places(21));
+        let number: u64 = pieces.iter().map(|pieces| pieces.len() as u64).sum();
+        // A piece takes 16 bytes, and a k-mer alone 8.
+        assert!(
+            3 * 16 * number < 8 * all,
+            "{number} pieces for {all} k-mers"
+        );
     }
 }

@@ -1,26 +1,28 @@
 //! K-mers brought to the ranks that count them.
 
-use super::owners::Cutter;
-use super::packed::{self, Refused};
+use super::pieces::{self, TooMany};
 use crate::error::JobError;
+use crate::kmer::arrivals::Pieces;
 use crate::kmer::options::{MOST_BASES, Options};
 use crate::kmer::sequences::{Builder, Sequences};
 use crate::progress::Progress;
+use crate::ranks::cut::{Cut, Cutting};
 use crate::ranks::rounds::{self, Rounds, Times};
-use crate::threads::in_parts;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use warpheap::{Device, DeviceError, DeviceVec, LaunchConfig};
+use warpheap_applications::Kernels;
+use warpheap_applications::supermer::Supermer;
 use warpheap_dist::World;
 
-/// Places that are worth a thread.
-const LEAST: u32 = 1 << 14;
+/// Places that a lane cuts, at least: at the end of them it cuts a piece in two.
+const EACH: usize = 128;
 
 /// What a rank has to count, and what it took to bring it there.
 pub struct Spread {
-    /// Pieces of sequences with all k-mers that belong to this rank, and no others.
-    pub sequences: Sequences,
-    /// K-mers of the part that this rank read.
-    pub kmers: u64,
-    /// Cutting sequences and putting together what came, and the exchange.
+    /// What came in each round: pieces of sequences with all k-mers that belong to this rank, and no others.
+    pub received: Vec<Pieces>,
+    /// Copying sequences to the device and cutting them there, and the exchange.
     pub times: Times,
 }
 
@@ -28,94 +30,188 @@ pub struct Spread {
 /// to whoever is `counting`, round by round. A call of all ranks.
 ///
 /// # Errors
-/// A rank would get more bases than a device counts; an exchange fails.
+/// An exchange fails, or the device.
 pub fn spread(
     world: &World,
+    (device, kernels): &(Device, Kernels),
     sequences: &Sequences,
     options: &Options,
-    counting: Sender<Sequences>,
+    counting: Sender<Pieces>,
     progress: &dyn Progress,
 ) -> Result<Spread, JobError> {
     let places = sequences.places(options.k);
-    let rounds = u64::from(places.div_ceil(options.batch));
-    let mut pieces = Pieces {
-        cutter: Cutter::new(options.k, world.size()),
+    // What comes in a round has fewer k-mers than 32 bits count.
+    let batch = options.batch.min(u32::MAX / world.size() as u32);
+    let rounds = u64::from(places.div_ceil(batch));
+    let mut cut = Cuts {
+        device,
+        kernels,
         ranks: world.size(),
+        k: options.k,
         sequences,
-        batch: options.batch,
+        uploaded: None,
+        batch,
         places,
-        kmers: 0,
-        received: Builder::default(),
+        received: Vec::new(),
         counting,
-        outcome: Ok(()),
+    };
+    let exchange = |cut: Result<Cut<Supermer>, DeviceError>| -> Result<_, JobError> {
+        let cut = world.agree(cut.map_err(JobError::from))?;
+        Ok(world.exchange_ranges(device, &cut.all, &cut.lengths)?)
     };
     let bar = progress.bar("exchanging k-mers".to_owned(), rounds);
-    let times = rounds::all(world, rounds, &mut pieces, || bar.advance(1))?;
-    // Whoever has no room went on: the others find out here.
-    world.agree(pieces.outcome)?;
+    let times = rounds::all(world, rounds, &mut cut, exchange, || bar.advance(1))?;
     Ok(Spread {
-        sequences: pieces.received.finish(),
-        kmers: pieces.kmers,
+        received: cut.received,
         times,
     })
 }
 
+impl Spread {
+    /// What came, as sequences in host memory.
+    ///
+    /// # Errors
+    /// There are more bases than a device counts; the device fails.
+    pub fn sequences(&self, k: u32) -> Result<Sequences, JobError> {
+        let mut all = Builder::default();
+        for round in &self.received {
+            for piece in round.to_vec()? {
+                pieces::append(&mut all, piece, k).map_err(|TooMany| too_many())?;
+            }
+        }
+        Ok(all.finish())
+    }
+}
+
+/// Sequences on the device.
+struct Uploaded {
+    bases: DeviceVec<u32>,
+    breaks: DeviceVec<u32>,
+}
+
 /// What is cut, and what came.
-struct Pieces<'a> {
-    cutter: Cutter,
+struct Cuts<'a> {
+    device: &'a Device,
+    kernels: &'a Kernels,
     ranks: usize,
+    k: u32,
     sequences: &'a Sequences,
+    uploaded: Option<Uploaded>,
     /// Places of a round.
     batch: u32,
     /// Places of all.
     places: u32,
-    /// K-mers that were cut.
-    kmers: u64,
-    received: Builder,
+    received: Vec<Pieces>,
     /// Where each round goes to be counted.
-    counting: Sender<Sequences>,
-    outcome: Result<(), JobError>,
+    counting: Sender<Pieces>,
 }
 
-impl Rounds<u32> for Pieces<'_> {
-    fn cut(&mut self, round: u64) -> Vec<Vec<u32>> {
+impl Cuts<'_> {
+    fn uploaded(&mut self) -> Result<&Uploaded, DeviceError> {
+        let uploaded = match self.uploaded.take() {
+            Some(uploaded) => uploaded,
+            None => Uploaded {
+                bases: DeviceVec::from_slice(self.device, &self.sequences.bases)?,
+                breaks: DeviceVec::from_slice(self.device, &self.sequences.breaks)?,
+            },
+        };
+        Ok(self.uploaded.insert(uploaded))
+    }
+}
+
+impl Rounds for Cuts<'_> {
+    type Out = Result<Cut<Supermer>, DeviceError>;
+    type In = DeviceVec<Supermer>;
+
+    fn cut(&mut self, round: u64) -> Self::Out {
         let border = |round: u64| (round * u64::from(self.batch)).min(self.places.into()) as u32;
-        let places = border(round)..border(round + 1);
-        let first = places.start;
-        let cut = in_parts(places.end - first, LEAST, |range| {
-            let places = first + range.start..first + range.end;
-            self.cutter.pieces(self.sequences, places)
-        });
-        let mut parts = vec![Vec::new(); self.ranks];
-        for (pieces, kmers) in cut {
-            self.kmers += kmers;
-            for (part, piece) in parts.iter_mut().zip(&pieces) {
-                packed::pack(piece, part);
+        let (first, end) = (border(round), border(round + 1));
+        let (count, k, kernels) = (end - first, self.k, self.kernels);
+        let cutting = Cutting::new(self.device, count as usize, EACH, self.ranks)?;
+        let (parts, lanes) = (cutting.parts, cutting.lanes);
+        let (shape, each) = (LaunchConfig::for_num_elems(lanes), count.div_ceil(lanes));
+        let Uploaded { bases, breaks } = self.uploaded()?;
+        let counts = cutting.counts();
+        kernels.supermer_count(
+            shape, bases, breaks, counts, first, count, k, parts, lanes, each,
+        )?;
+        cutting.cut(|places, out| {
+            let cut = kernels.supermer_cut(
+                shape, bases, breaks, places, out, first, count, k, parts, lanes, each,
+            );
+            cut.map(drop)
+        })
+    }
+
+    fn take(&mut self, came: DeviceVec<Supermer>) {
+        let came = Arc::new(came);
+        self.received.push(came.clone());
+        // Whoever counts may have failed: then all is counted once more.
+        let _ = self.counting.send(came);
+    }
+}
+
+fn too_many() -> JobError {
+    JobError::Run(format!(
+        "more than {MOST_BASES} bases with k-mers of this rank, and its device counts no more: take more ranks"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::owners::Cutter;
+    use super::*;
+    use crate::kmer::generate;
+
+    #[test]
+    fn the_device_cuts_as_the_cpu_does() {
+        let device = crate::device::open(Some("host"), None).unwrap();
+        let kernels = warpheap_applications::load(&device).unwrap();
+        let sequences = generate::reads(5000, 3);
+        for (k, ranks, batch) in [
+            (1, 3, 5000),
+            (2, 2, 700),
+            (16, 4, 1111),
+            (21, 1, 640),
+            (31, 7, 5000),
+        ] {
+            let (counting, _come) = std::sync::mpsc::channel();
+            let places = sequences.places(k);
+            let mut cuts = Cuts {
+                device: &device,
+                kernels: &kernels,
+                ranks,
+                k,
+                sequences: &sequences,
+                uploaded: None,
+                batch,
+                places,
+                received: Vec::new(),
+                counting,
+            };
+            for round in 0..places.div_ceil(batch) + 1 {
+                let cut = cuts.cut(round.into()).unwrap();
+                // Each lane's stretch by itself, as the device does it.
+                let (first, end) = (places.min(round * batch), places.min((round + 1) * batch));
+                let mut expected = vec![Vec::new(); ranks];
+                let lanes = (end - first).div_ceil(EACH as u32).max(1);
+                let each = (end - first).div_ceil(lanes);
+                for lane in 0..lanes {
+                    let begin = end.min(first + lane * each);
+                    let stretch = begin..end.min(begin + each);
+                    let pieces = Cutter::new(k, ranks).pieces(&sequences, stretch);
+                    for (all, some) in expected.iter_mut().zip(pieces) {
+                        all.extend(some);
+                    }
+                }
+                let lengths: Vec<usize> = expected.iter().map(Vec::len).collect();
+                assert_eq!(cut.lengths, lengths, "k {k}, {ranks} ranks");
+                assert_eq!(
+                    cut.all.to_vec().unwrap(),
+                    expected.concat(),
+                    "k {k}, {ranks} ranks"
+                );
             }
         }
-        parts
     }
-
-    fn take(&mut self, parts: Vec<Vec<u32>>) {
-        let mut round = Builder::default();
-        for (from, piece) in parts.iter().enumerate() {
-            let appended = packed::append(&mut round, piece);
-            let appended = appended.and_then(|()| packed::append(&mut self.received, piece));
-            let appended = appended.map_err(|why| refused(from, &why));
-            self.outcome = std::mem::replace(&mut self.outcome, Ok(())).and(appended);
-        }
-        // Whoever counts may have failed: then all is counted once more.
-        let _ = self.counting.send(round.finish());
-    }
-}
-
-fn refused(from: usize, why: &Refused) -> JobError {
-    JobError::Run(match why {
-        Refused::Broken => {
-            format!("what rank {from} sent is no piece of sequence: ranks run one program")
-        }
-        Refused::TooMany => format!(
-            "more than {MOST_BASES} bases with k-mers of this rank, and its device counts no more: take more ranks"
-        ),
-    })
 }
