@@ -53,7 +53,7 @@ pub const fn part_of(least: u32, parts: u32) -> u32 {
     ((hash(!least) >> 16) * parts) >> 16
 }
 
-/// What a lane has cut and not yet put anywhere.
+/// A piece that a lane cuts.
 #[derive(Clone, Copy)]
 struct Piece {
     /// Where its first k-mer begins.
@@ -63,99 +63,127 @@ struct Piece {
     part: u32,
 }
 
-/// Tells of all pieces of the k-mers that begin at places `begin..end`.
-#[inline(always)]
-fn cut(
-    bases: &[u32],
-    breaks: &[u32],
-    begin: u32,
-    end: u32,
+/// A lane at its stretch of places.
+struct Cutter {
     k: u32,
     parts: u32,
-    mut found: impl FnMut(Piece),
-) {
-    let most = MOST_BASES + 1 - k;
-    let words = k + 1 - minimizer_len(k);
-    // Breaks at the second base and behind it go through the k-mer.
-    let inner = (1 << (k - 1)) - 1;
-    let mut piece = Piece {
-        begin,
-        kmers: 0,
-        part: 0,
-    };
-    let mut least = 0;
-    // Behind the word with the least hash; before any place, there is none.
-    let mut behind = 0;
-    let mut at = begin;
-    while at < end {
-        if word_at(breaks, at + 1, 0) & inner == 0 {
-            // All words of a k-mer, if the least one of that before is not in this, otherwise the last.
-            let mut word = at + words - 1;
-            if behind <= at {
-                word = at;
-                least = u32::MAX;
-            }
-            while word < at + words {
-                let hash = word_hash(kmer_at(bases, word, minimizer_len(k), true).low);
-                if hash <= least {
-                    least = hash;
-                    behind = word + 1;
-                }
-                word += 1;
-            }
-            let part = part_of(least, parts);
-            if (piece.kmers > 0) & (piece.part == part) & (piece.kmers < most) {
-                piece.kmers += 1;
-            } else {
-                if piece.kmers > 0 {
-                    found(piece);
-                }
-                piece = Piece {
+    at: u32,
+    end: u32,
+    /// The least hash in the last k-mer.
+    least: u32,
+    /// Behind the word that has it; 0 if there was no k-mer at the place before.
+    behind: u32,
+    /// The piece that was begun.
+    open: Piece,
+}
+
+impl Cutter {
+    /// For the k-mers at `each` places, the lane's of `count` from `first` on.
+    #[inline(always)]
+    fn new(lane: u32, each: u32, first: u32, count: u32, k: u32, parts: u32) -> Self {
+        let begin = lane * each;
+        let (begin, end) = (begin.min(count), (begin + each).min(count));
+        Cutter {
+            k,
+            parts,
+            at: first + begin,
+            end: first + end,
+            least: 0,
+            behind: 0,
+            open: Piece {
+                begin: 0,
+                kmers: 0,
+                part: 0,
+            },
+        }
+    }
+
+    /// The next piece; without a k-mer if there is none.
+    #[inline(always)]
+    fn next(&mut self, bases: &[u32], breaks: &[u32]) -> Piece {
+        let most = MOST_BASES + 1 - self.k;
+        // Breaks at the second base and behind it go through the k-mer.
+        let inner = (1 << (self.k - 1)) - 1;
+        let mut piece = self.open;
+        self.open.kmers = 0;
+        let mut whole = false;
+        while !whole & (self.at < self.end) {
+            let at = self.at;
+            if word_at(breaks, at + 1, 0) & inner == 0 {
+                let part = part_of(self.minimizer(bases), self.parts);
+                let new = Piece {
                     begin: at,
                     kmers: 1,
                     part,
                 };
+                if piece.kmers == 0 {
+                    piece = new;
+                } else if (piece.part == part) & (piece.kmers < most) {
+                    piece.kmers += 1;
+                } else {
+                    self.open = new;
+                    whole = true;
+                }
+            } else {
+                self.behind = 0;
+                whole = piece.kmers > 0;
             }
-        } else {
-            if piece.kmers > 0 {
-                found(piece);
-            }
-            piece.kmers = 0;
-            behind = 0;
+            self.at += 1;
         }
-        at += 1;
+        piece
     }
-    if piece.kmers > 0 {
-        found(piece);
+
+    /// The least hash of the words in the k-mer at this place.
+    #[inline(always)]
+    fn minimizer(&mut self, bases: &[u32]) -> u32 {
+        let len = minimizer_len(self.k);
+        let words = self.k + 1 - len;
+        // All words, if the least one of the k-mer before is not in this, otherwise the last.
+        let mut word = self.at + words - 1;
+        if self.behind <= self.at {
+            word = self.at;
+            self.least = u32::MAX;
+        }
+        while word < self.at + words {
+            let hash = word_hash(kmer_at(bases, word, len, true).low);
+            if hash <= self.least {
+                self.least = hash;
+                self.behind = word + 1;
+            }
+            word += 1;
+        }
+        self.least
     }
 }
 
 /// A piece as it travels.
 #[inline(always)]
 fn packed(bases: &[u32], piece: Piece, k: u32) -> Supermer {
-    let len = piece.kmers + k - 1;
-    let (word, bit) = (piece.begin / 16, piece.begin % 16 * 2);
-    let mut made = Supermer::default();
-    let mut number = 0;
-    while number * 16 < len {
-        let mut bits = word_at(bases, bit, word + number);
-        let left = len - number * 16;
-        if left < 16 {
-            bits &= (1 << (2 * left)) - 1;
-        }
-        made.words[number as usize] = bits;
-        number += 1;
+    let end = piece.begin + piece.kmers + k - 1;
+    let begin = piece.begin;
+    Supermer {
+        words: [
+            bases_at(bases, begin, end),
+            bases_at(bases, begin + 16, end),
+            bases_at(bases, begin + 32, end),
+            bases_at(bases, begin + 48, end) | piece.kmers << 26,
+        ],
     }
-    made.words[3] |= piece.kmers << 26;
-    made
 }
 
-/// Where a lane's stretch of `each` places begins, of `count` from `first` on.
+/// Sixteen bases from base `at` on as a word, those before base `end`.
 #[inline(always)]
-fn stretch(lane: u32, each: u32, first: u32, count: u32) -> (u32, u32) {
-    let begin = lane * each;
-    let (begin, end) = (begin.min(count), (begin + each).min(count));
-    (first + begin, first + end)
+fn bases_at(bases: &[u32], at: u32, end: u32) -> u32 {
+    if at >= end {
+        return 0;
+    }
+    let word = word_at(bases, at % 16 * 2, at / 16);
+    let left = end - at;
+    if left < 16 {
+        word & ((1 << (2 * left)) - 1)
+    } else {
+        word
+    }
 }
 
 /// Counts the pieces of each part of the k-mers at `count` places from `first` on: those of part `p` that lane `i` of `lanes` cuts, of
@@ -175,10 +203,15 @@ pub fn supermer_count(
 ) {
     let lane = thread::index();
     if lane < lanes {
-        let (begin, end) = stretch(lane, each, first, count);
-        cut(bases, breaks, begin, end, k, parts, |piece| {
-            counts[(piece.part * lanes + lane) as usize] += 1;
-        });
+        let mut cutter = Cutter::new(lane, each, first, count, k, parts);
+        let mut open = true;
+        while open {
+            let piece = cutter.next(bases, breaks);
+            open = piece.kmers > 0;
+            if open {
+                counts[(piece.part * lanes + lane) as usize] += 1;
+            }
+        }
     }
 }
 
@@ -199,13 +232,18 @@ pub fn supermer_cut(
 ) {
     let lane = thread::index();
     if lane < lanes {
-        let (begin, end) = stretch(lane, each, first, count);
-        cut(bases, breaks, begin, end, k, parts, |piece| {
-            let place = (piece.part * lanes + lane) as usize;
-            let to = places[place];
-            places[place] = to + 1;
-            out[to as usize] = packed(bases, piece, k);
-        });
+        let mut cutter = Cutter::new(lane, each, first, count, k, parts);
+        let mut open = true;
+        while open {
+            let piece = cutter.next(bases, breaks);
+            open = piece.kmers > 0;
+            if open {
+                let place = (piece.part * lanes + lane) as usize;
+                let to = places[place];
+                places[place] = to + 1;
+                out[to as usize] = packed(bases, piece, k);
+            }
+        }
     }
 }
 

@@ -42,6 +42,7 @@ pub mod kmer;
 pub mod pool;
 pub mod progress;
 mod ranks;
+mod room;
 pub mod scale;
 mod seconds;
 mod sums;

@@ -343,7 +343,7 @@ mod tests {
         let json = serde_json::to_value(&report).unwrap_or_default();
         assert_eq!(
             keys(&json["ranks"][2]).join(" "),
-            "bytes_gathered bytes_sent cut_s degrees_s edges edges_read exchange_s hidden_s load_s rank reference_s runs vertices"
+            "bytes_gathered bytes_sent cut_device_s cut_s degrees_s edges edges_read exchange_s hidden_s load_s rank reference_s runs vertices"
         );
         let text = text(&report);
         let rows = text.lines().filter(|line| line.contains("4.00 KiB"));

@@ -27,6 +27,9 @@ pub fn text(report: &Report) -> String {
     rows.extend(report.runs.iter().map(|run| row(run, report.checked)));
     text += &format!("\n{}", table(&rows));
     text += &ranks_table(&report.ranks);
+    if let Some(carrier) = &report.carrier {
+        text += &format!("rows went from device to device by {carrier}\n");
+    }
     text
 }
 
@@ -149,6 +152,7 @@ pub mod tests {
             ),
             runs: vec![run("Bump", 100), run("WarpHeap", 200)],
             checked: true,
+            carrier: None,
             ranks: Vec::new(),
         }
     }
@@ -213,13 +217,15 @@ pub mod tests {
             upload: Duration::ZERO,
             runs: report.runs.clone(),
         };
+        report.carrier = Some("NCCL 2.28.9".into());
         report.ranks = (0..3).map(rank).collect();
         let json = serde_json::to_value(&report).unwrap_or_default();
         assert_eq!(
             keys(&json["ranks"][2]).join(" "),
-            "bytes_sent cut_s exchange_s hidden_s load_s rank reference_s rows_left rows_read rows_right runs upload_s"
+            "bytes_sent cut_device_s cut_s exchange_s hidden_s load_s rank reference_s rows_left rows_read rows_right runs upload_s"
         );
         let text = text(&report);
+        assert!(text.contains("rows went from device to device by NCCL 2.28.9\n"));
         let rows = text.lines().filter(|line| line.contains("4.00 KiB"));
         assert_eq!(rows.count(), 3, "{text}");
     }

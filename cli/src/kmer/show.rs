@@ -19,6 +19,9 @@ pub fn text(report: &Report) -> String {
         }
     }
     text += &ranks_table(&report.ranks);
+    if let Some(carrier) = &report.carrier {
+        text += &format!("pieces of sequences went from device to device by {carrier}\n");
+    }
     text += &left_out::lines(&report.left_out);
     if !report.top.is_empty() {
         // The checks made sure that all runs have the same.
@@ -258,6 +261,7 @@ mod tests {
             runs: vec![run; runs],
             checked: true,
             left_out: Vec::new(),
+            carrier: None,
             ranks: Vec::new(),
         }
     }
@@ -351,13 +355,15 @@ mod tests {
             reference: Duration::ZERO,
             runs: report.runs.clone(),
         };
+        report.carrier = Some("NCCL 2.28.9".into());
         report.ranks = (0..3).map(rank).collect();
         let json = serde_json::to_value(&report).unwrap_or_default();
         assert_eq!(
             keys(&json["ranks"][2]).join(" "),
-            "bases bytes_sent cut_s distinct exchange_s hidden_s kmers load_s rank reference_s runs spread_s"
+            "bases bytes_sent cut_device_s cut_s distinct exchange_s hidden_s kmers load_s rank reference_s runs spread_s"
         );
         let text = text(&report);
+        assert!(text.contains("pieces of sequences went from device to device by NCCL 2.28.9\n"));
         let rows = text.lines().filter(|line| line.contains("4.00 KiB"));
         assert_eq!(rows.count(), 3, "{text}");
     }

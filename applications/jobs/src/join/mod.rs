@@ -71,6 +71,7 @@ pub fn run(
         join: ready.report(runs.first().map_or(0, |run| run.found.matches)),
         runs,
         checked: options.checked,
+        carrier: None,
         ranks: Vec::new(),
     })
 }

@@ -25,6 +25,9 @@ pub struct Report {
     pub runs: Vec<Run>,
     /// Whether the matches were held against the CPU's.
     pub checked: bool,
+    /// What carried rows from rank to rank; none for one process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub carrier: Option<String>,
     /// What each rank did, if there were several: `runs` then has what all took together, and the longest of their times.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<RankReport>,

@@ -100,6 +100,7 @@ pub fn run_on(
         spectrum: frequencies(found.spectrum),
         runs,
         checked: options.checked,
+        carrier: None,
         left_out,
         ranks: Vec::new(),
     })

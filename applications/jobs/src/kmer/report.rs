@@ -38,6 +38,9 @@ pub struct Report {
     pub runs: Vec<Run>,
     /// Whether the counts were held against the CPU's. If not, what is reported is what the first allocator's map held.
     pub checked: bool,
+    /// What carried pieces of sequences from rank to rank; none for one process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub carrier: Option<String>,
     /// Allocators of `all` that cannot hold the map.
     pub left_out: Vec<LeftOut>,
     /// What each rank did, if there were several: `runs` then has what all took together, and the longest of their times.

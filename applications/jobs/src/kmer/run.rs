@@ -2,7 +2,7 @@
 
 use super::arrivals::Arrivals;
 use super::check::{check, check_empty, counted_all};
-use super::expand;
+use super::expand::Expanding;
 use super::parts::{Part, merged, sorted};
 use super::pool::{self, Demand, NODE_BYTES};
 use super::reference::Counts;
@@ -342,21 +342,24 @@ fn count<A: CountsKmers>(
     };
     match context.arrivals {
         None => one(share.part)?,
-        Some(arrivals) => arrivals.each(|pieces| {
-            let started = Instant::now();
-            let (kmers, expanding) =
-                expand::expanded((share.device, share.kernels), context, pieces)?;
-            let number = kmers.len() as u32;
-            let shape = LaunchConfig::for_num_elems(number);
-            let report = share.kernels.kmer_add(pool, shape, map.map(), &kmers)?;
-            phases.count += started.elapsed();
-            phases.count_device += expanding + report.device_time;
-            batches += 1;
-            let done = format_args!("round {batches} counted");
-            share.progress.snapshots().take(pool, done)?;
-            bar.advance(number.into());
-            Ok::<u32, DeviceError>(number)
-        })?,
+        Some(arrivals) => {
+            let mut expanding = Expanding::new(share.device);
+            arrivals.each(|pieces| {
+                let started = Instant::now();
+                let (k, canonical) = (context.k, context.canonical);
+                let (kmers, time) = expanding.expand(share.kernels, pieces, k, canonical)?;
+                let number = kmers.len() as u32;
+                let shape = LaunchConfig::for_num_elems(number);
+                let report = share.kernels.kmer_add(pool, shape, map.map(), &kmers)?;
+                phases.count += started.elapsed();
+                phases.count_device += time + report.device_time;
+                batches += 1;
+                let done = format_args!("round {batches} counted");
+                share.progress.snapshots().take(pool, done)?;
+                bar.advance(number.into());
+                Ok::<u32, DeviceError>(number)
+            })?;
+        }
     }
     Ok(batches)
 }

@@ -1,8 +1,11 @@
 //! Things sorted by whom they belong to: on the host, and on the device.
 
+use crate::room::Summed;
 use crate::threads::in_parts;
+use std::time::Duration;
 use warpheap::api::Element;
-use warpheap::{Device, DeviceError, DeviceVec};
+use warpheap::{Device, DeviceError, DeviceVec, LaunchReport};
+use warpheap_applications::Kernels;
 
 /// Things that are worth a thread.
 const LEAST: u32 = 1 << 14;
@@ -37,14 +40,25 @@ pub struct Cut<T: Element> {
     pub lengths: Vec<usize>,
 }
 
-/// Sorting on a device: lanes count what they have for each rank, and then put it where the sums of these counts say.
+/// Sorting on a device, round by round: lanes count what they have for each rank, and then put it where the sums of these counts say.
 pub struct Cutting<'a> {
     device: &'a Device,
-    /// Parts, one for each rank.
+    kernels: &'a Kernels,
+    ranks: usize,
+    /// Things that are worth a lane.
+    each: usize,
+    places: Summed,
+    /// Time of kernels.
+    pub time: Duration,
+}
+
+/// How many lanes sort for how many ranks: lane `i` counts what it has for rank `r` in number `r * lanes + i`.
+#[derive(Clone, Copy)]
+pub struct Lanes {
+    /// Ranks.
     pub parts: u32,
-    /// Lanes that count.
+    /// Lanes.
     pub lanes: u32,
-    counts: DeviceVec<u32>,
 }
 
 /// Most lanes: enough for every device.
@@ -53,55 +67,54 @@ const MOST_LANES: usize = 1 << 18;
 const COUNTERS: usize = 1 << 20;
 
 impl<'a> Cutting<'a> {
-    /// Of so many things, of which `each` are worth a lane, for so many ranks.
-    ///
-    /// # Errors
-    /// Errors of the device.
-    pub fn new(
-        device: &'a Device,
-        things: usize,
-        each: usize,
-        ranks: usize,
-    ) -> Result<Self, DeviceError> {
-        let most = (COUNTERS / ranks).clamp(1 << 10, MOST_LANES);
-        let lanes = things.div_ceil(each).clamp(1, most);
-        Ok(Cutting {
+    /// For so many ranks, on a device with these kernels; so many things are worth a lane.
+    pub fn new(device: &'a Device, kernels: &'a Kernels, ranks: usize, each: usize) -> Self {
+        Cutting {
             device,
-            parts: ranks as u32,
-            lanes: lanes as u32,
-            counts: DeviceVec::zeroed(device, ranks * lanes)?,
-        })
+            kernels,
+            ranks,
+            each,
+            places: Summed::new(device),
+            time: Duration::ZERO,
+        }
     }
 
-    /// Where lane `i` counts what it has for rank `r`: number `r * lanes + i`.
-    pub fn counts(&self) -> &DeviceVec<u32> {
-        &self.counts
+    /// The lanes for so many things.
+    pub fn lanes(&self, things: usize) -> Lanes {
+        let most = (COUNTERS / self.ranks).clamp(1 << 10, MOST_LANES);
+        Lanes {
+            parts: self.ranks as u32,
+            lanes: things.div_ceil(self.each).clamp(1, most) as u32,
+        }
     }
 
-    /// Sorts what was counted: `scatter` gets the first place of each lane for each rank, and room for all.
+    /// Sorts: `count` adds to the counters of all lanes, which are zero, and `scatter` gets the first place of each lane for each rank,
+    /// and room for all.
     ///
     /// # Errors
-    /// Those of `scatter`, and of the device.
+    /// Those of the two, and of the device.
     pub fn cut<T: Element + Copy>(
-        mut self,
-        scatter: impl FnOnce(&DeviceVec<u32>, &DeviceVec<T>) -> Result<(), DeviceError>,
+        &mut self,
+        Lanes { parts, lanes }: Lanes,
+        count: impl FnOnce(&DeviceVec<u32>) -> Result<LaunchReport, DeviceError>,
+        scatter: impl FnOnce(&DeviceVec<u32>, &DeviceVec<T>) -> Result<LaunchReport, DeviceError>,
     ) -> Result<Cut<T>, DeviceError> {
-        let mut places = self.counts.to_vec()?;
-        let mut end = 0;
-        for place in &mut places {
-            let begin = end;
-            end += *place;
-            *place = begin;
+        // Behind the last counter there is one more, so that the sum of all is there.
+        let (counters, lanes) = (parts as usize * lanes as usize, lanes as usize);
+        let (places, time) = self.places.of(self.kernels, counters + 1, |counts| {
+            counts.fill_zero()?;
+            Ok(count(counts)?.device_time)
+        })?;
+        self.time += time;
+        let mut begins = Vec::new();
+        for begin in (0..=counters).step_by(lanes) {
+            let mut place = [0];
+            places.copy_range_to(begin, &mut place)?;
+            begins.push(place[0] as usize);
         }
-        let begins: Vec<usize> = places
-            .iter()
-            .step_by(self.lanes as usize)
-            .map(|&begin| begin as usize)
-            .chain([end as usize])
-            .collect();
-        self.counts.copy_from(&places)?;
-        let all = DeviceVec::uninit(self.device, end as usize)?;
-        scatter(&self.counts, &all)?;
+        let all = begins.last().copied().unwrap_or_default();
+        let all = DeviceVec::uninit(self.device, all)?;
+        self.time += scatter(&places, &all)?.device_time;
         let lengths = begins.windows(2).map(|two| two[1] - two[0]).collect();
         Ok(Cut { all, lengths })
     }

@@ -11,6 +11,9 @@ pub struct Exchanged {
     /// Seconds to cut what is sent by ranks, and to put together what came from others.
     #[serde(rename = "cut_s", serialize_with = "seconds")]
     pub cut: Duration,
+    /// Seconds of it that kernels cut; none where the host does.
+    #[serde(rename = "cut_device_s", serialize_with = "seconds")]
+    pub cut_device: Duration,
     /// Seconds to send and receive, and to wait for the others.
     #[serde(rename = "exchange_s", serialize_with = "seconds")]
     pub exchange: Duration,
@@ -24,6 +27,7 @@ impl Exchanged {
     pub(crate) fn new(times: &Times, hidden: Duration) -> Self {
         Exchanged {
             cut: times.work.sum(),
+            cut_device: times.kernels,
             exchange: times.exchange.sum(),
             hidden,
         }

@@ -14,6 +14,8 @@ pub struct Times {
     pub exchange: Stretches,
     /// Cutting, and taking in what came.
     pub work: Stretches,
+    /// Of the work, the kernels that cut.
+    pub kernels: Duration,
 }
 
 impl Times {
@@ -26,6 +28,7 @@ impl Times {
     pub fn append(&mut self, later: Times) {
         self.exchange.append(later.exchange);
         self.work.append(later.work);
+        self.kernels += later.kernels;
     }
 
     /// Time of the exchange in which the rank cut and took in, too.

@@ -15,7 +15,7 @@ pub struct Job {
     pub weak: f64,
     /// Pieces of work of all devices, where they share them.
     pub strong: f64,
-    /// Seconds of a rank's host for a piece of work that it cuts.
+    /// Seconds of a device for a piece of work that it cuts, if there are several ranks.
     pub cut: f64,
     /// Whether the exchange is in rounds.
     pub rounds: bool,
@@ -29,8 +29,8 @@ pub const KMERS: Job = Job {
     rate: 173.3e6 / 18.4e-3,
     weak: 2e9,
     strong: 64e9,
-    // 200 million by each of four ranks in 2.05 s, on 16 threads (`docs/results/several.md`).
-    cut: 2.05 / 200e6,
+    // 200 million by each of four ranks in 24.3 ms (`docs/results/several.md`).
+    cut: 24.3e-3 / 200e6,
     rounds: true,
     beside: true,
 };
@@ -42,8 +42,8 @@ pub const JOIN: Job = Job {
     rate: 2.0 * 10_485_760.0 / (1.59e-3 + 0.30e-3 + 0.969e-3),
     weak: 400e6,
     strong: 12.8e9,
-    // 200 million by each of four ranks in 2.39 s, on 16 threads (`docs/results/several.md`).
-    cut: 2.39 / 200e6,
+    // 200 million by each of four ranks in 19.6 ms (`docs/results/several.md`).
+    cut: 19.6e-3 / 200e6,
     rounds: true,
     beside: false,
 };
@@ -74,11 +74,9 @@ pub struct Way {
     pub message: f64,
     /// Pieces of work of a round.
     pub round: f64,
-    /// Whether the host cuts the work by ranks, and not the device.
-    pub host_cuts: bool,
 }
 
-/// As it is now: bytes go through the host's memory, which is not pinned, and the host packs and unpacks them.
+/// As it is without NCCL: bytes go through the host's memory, which is not pinned, and the host packs and unpacks them.
 pub const STAGED: Way = Way {
     name: "through the host",
     network: 50e9,
@@ -86,20 +84,18 @@ pub const STAGED: Way = Way {
     packs: 10e9,
     message: 2e-6,
     round: (1 << 20) as f64,
-    host_cuts: true,
 };
 
-/// Through pinned memory of the host, into which the device cuts and packs, in the longest rounds that there are.
+/// Through pinned memory of the host, into which the device packs, in the longest rounds that there are.
 pub const PINNED: Way = Way {
     name: "through pinned memory",
     host: 50e9,
     packs: f64::INFINITY,
     round: (1 << 24) as f64,
-    host_cuts: false,
     ..STAGED
 };
 
-/// From device to device.
+/// From device to device, as it is with NCCL.
 pub const DIRECT: Way = Way {
     name: "direct",
     host: f64::INFINITY,
@@ -112,9 +108,9 @@ pub const WAYS: [Way; 3] = [STAGED, PINNED, DIRECT];
 /// Seconds of a job.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Times {
-    /// Of the device with most work.
+    /// Of the device with most work, which also cuts.
     pub work: f64,
-    /// To exchange, of the rank with most bytes, beside which the host cuts: the longer of the two.
+    /// To exchange, of the rank with most bytes.
     pub exchange: f64,
     /// Both: the longer of the two if they are done at the same time, and otherwise their sum.
     pub both: f64,
@@ -132,13 +128,8 @@ impl Job {
             1.0
         };
         let exchange = bytes * each + rounds * (ranks - 1.0) * way.message;
-        let cut = if way.host_cuts && ranks > 1.0 {
-            work * self.cut
-        } else {
-            0.0
-        };
-        let exchange = exchange.max(cut);
-        let work = work * shares.balance() / self.rate;
+        let cut = if ranks > 1.0 { work * self.cut } else { 0.0 };
+        let work = cut + work * shares.balance() / self.rate;
         let both = match self.beside {
             true => work.max(exchange),
             false => work + exchange,
@@ -162,12 +153,13 @@ mod tests {
         shares.send(0, 1, 80);
         let job = Job {
             rate: 1e9,
-            cut: 1e-9,
+            cut: 1e-10,
             ..KMERS
         };
         let way = |of: Way| Way { round: 1e6, ..of };
         let times = job.times(&shares, 4e6, &way(DIRECT));
-        assert!((times.work - 6e-3).abs() < 1e-9, "{times:?}");
+        // Four million are cut.
+        assert!((times.work - 6.4e-3).abs() < 1e-9, "{times:?}");
         // Four bytes for a piece of work, four rounds of a message each.
         assert!((times.exchange - (16e6 / 50e9 + 8e-6)).abs() < 1e-9);
         let slower = job.times(&shares, 4e6, &way(STAGED)).exchange;
@@ -179,12 +171,11 @@ mod tests {
         }
         .times(&shares, 4e6, &way(DIRECT));
         assert_eq!(in_turn.both, times.work + times.exchange);
-        let cut = Job { cut: 1e-8, ..job };
-        assert_eq!(cut.times(&shares, 4e6, &STAGED).exchange, 4e-2);
         let alone = Shares {
             work: vec![5],
             ..Shares::of(1)
         };
-        assert_eq!(job.times(&alone, 4e6, &STAGED).exchange, 0.0);
+        let times = job.times(&alone, 4e6, &STAGED);
+        assert_eq!((times.exchange, times.work), (0.0, 4e-3));
     }
 }

@@ -34,6 +34,11 @@ fn same_as_one(number: usize, args: &[&str], one: &Value) -> Option<Value> {
         }
     }
     assert_eq!(json["ranks"].as_array().map(Vec::len), Some(number));
+    assert!(
+        json["carrier"]
+            .as_str()
+            .is_some_and(|by| by.starts_with("host memory"))
+    );
     for (of_ranks, of_one) in [("rows_left", "rows_left"), ("rows_right", "rows_right")] {
         assert_eq!(Some(sum(&json, of_ranks)), one["join"][of_one].as_u64());
     }
@@ -139,5 +144,25 @@ fn what_is_wrong_is_told_once() {
         if told_once(&args, 2, rank, part).is_none() {
             return;
         }
+    }
+}
+
+/// On whatever Vulkan device there is, which the ranks share.
+#[cfg(feature = "vulkan")]
+#[test]
+fn ranks_on_vulkan_find_what_the_host_finds() {
+    let args = |backend| {
+        let sizes = ["--rows", "3000", "--batch", "1000", "--json"];
+        [&["--backend", backend], &sizes[..]].concat()
+    };
+    let host = warpheap(&[&["join"], &args("host")[..]].concat()).json();
+    let vulkan = warpheap(&[&["join"], &args("vulkan")[..]].concat());
+    let required = std::env::var_os("WARPHEAP_REQUIRE_VULKAN").is_some_and(|v| v == "1");
+    if vulkan.code == Some(2) && !required {
+        eprintln!("SKIPPED: joining on Vulkan by ranks: {}", vulkan.err);
+        return;
+    }
+    if let Some(json) = same_as_one(2, &args("vulkan"), &host) {
+        assert_eq!(json["device"]["backend"], "vulkan");
     }
 }

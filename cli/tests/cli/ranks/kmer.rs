@@ -76,6 +76,11 @@ fn any_number_of_ranks_counts_the_same() {
                 continue;
             }
             assert_eq!(json["ranks"].as_array().map(Vec::len), Some(number));
+            assert!(
+                json["carrier"]
+                    .as_str()
+                    .is_some_and(|by| by.starts_with("host memory"))
+            );
             for (of_ranks, of_one) in [
                 ("bases", &one["input"]["bases"]),
                 ("kmers", &one["total"]),

@@ -17,6 +17,7 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
         mine.bytes_gathered,
         nanos(mine.load),
         nanos(mine.exchanged.cut),
+        nanos(mine.exchanged.cut_device),
         nanos(mine.exchanged.exchange),
         nanos(mine.exchanged.hidden),
         nanos(mine.degrees),
@@ -27,7 +28,7 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
     }
     let all = world.gather(&numbers)?;
     let report = |(rank, numbers): (usize, Vec<u64>)| {
-        let (head, mut rest) = numbers.split_first_chunk::<11>()?;
+        let (head, mut rest) = numbers.split_first_chunk::<12>()?;
         let [
             edges_read,
             vertices,
@@ -36,7 +37,8 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
             bytes_gathered,
             times @ ..,
         ] = *head;
-        let [load, cut, exchange, hidden, degrees, reference] = times.map(Duration::from_nanos);
+        let [load, cut, cut_device, exchange, hidden, degrees, reference] =
+            times.map(Duration::from_nanos);
         // All ranks run the same allocators.
         let runs = mine.runs.iter().map(|run| run_of(run, &mut rest));
         Some(RankReport {
@@ -49,6 +51,7 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
             load,
             exchanged: Exchanged {
                 cut,
+                cut_device,
                 exchange,
                 hidden,
             },

@@ -20,6 +20,7 @@ pub fn ranks(
         mine.bytes_sent,
         nanos(mine.load),
         nanos(mine.exchanged.cut),
+        nanos(mine.exchanged.cut_device),
         nanos(mine.exchanged.exchange),
         nanos(mine.exchanged.hidden),
         nanos(mine.reference),
@@ -28,9 +29,10 @@ pub fn ranks(
     numbers.extend(mine.runs.iter().flat_map(run_numbers));
     let all = world.gather(&numbers)?;
     let report = |(rank, numbers): (usize, Vec<u64>)| {
-        let (head, runs) = numbers.split_first_chunk::<10>()?;
+        let (head, runs) = numbers.split_first_chunk::<11>()?;
         let [rows_read, rows_left, rows_right, bytes_sent, times @ ..] = *head;
-        let [load, cut, exchange, hidden, reference, upload] = times.map(Duration::from_nanos);
+        let [load, cut, cut_device, exchange, hidden, reference, upload] =
+            times.map(Duration::from_nanos);
         // All ranks run the same allocators.
         let runs = mine.runs.iter().zip(runs.as_chunks().0);
         Some(RankReport {
@@ -42,6 +44,7 @@ pub fn ranks(
             load,
             exchanged: Exchanged {
                 cut,
+                cut_device,
                 exchange,
                 hidden,
             },

@@ -53,6 +53,8 @@ pub fn run(
     world.reduce(Op::Sum, &mut all)?;
     world.agree(load::some_rows(&options.input, world.rank(), all))?;
 
+    // The devices are connected before anything is timed.
+    let carrier = world.carrier(device)?.to_string();
     let spread = spread::spread(world, device, &kernels, &tables, options.batch, progress)?;
     let Spread { left, right, times } = spread;
     drop(tables);
@@ -110,6 +112,7 @@ pub fn run(
         },
         runs,
         checked: options.checked,
+        carrier: Some(carrier),
         ranks,
     }))
 }

@@ -5,6 +5,7 @@ use crate::join::tables::Tables;
 use crate::progress::Progress;
 use crate::ranks::cut::{Cut, Cutting};
 use crate::ranks::rounds::{self, Rounds, Times};
+use crate::room::Room;
 use warpheap::{Device, DeviceError, DeviceVec, LaunchConfig};
 use warpheap_applications::Kernels;
 use warpheap_applications::join::Tuple;
@@ -36,17 +37,15 @@ pub fn spread(
     progress: &dyn Progress,
 ) -> Result<Spread, JobError> {
     let mut times = Times::default();
-    // Who connects the ranks' devices does not take part in the exchange.
-    world.carrier(device)?;
     let mut table = |rows: &[Tuple]| -> Result<DeviceVec<Tuple>, JobError> {
         let rounds = rows.len().div_ceil(batch as usize) as u64;
         let bar = progress.bar("exchanging rows".to_owned(), rounds);
         let mut rows = Rows {
             rows,
             batch: batch as usize,
-            ranks: world.size(),
-            device,
             kernels,
+            room: Room::new(device),
+            cutting: Cutting::new(device, kernels, world.size(), EACH),
             received: Vec::new(),
         };
         let exchange = |cut: Result<Cut<Tuple>, DeviceError>| -> Result<_, JobError> {
@@ -56,6 +55,7 @@ pub fn spread(
         times.append(rounds::all(world, rounds, &mut rows, exchange, || {
             bar.advance(1);
         })?);
+        times.kernels += rows.cutting.time;
         world.agree(times.work.during(|| together(device, rows.received)))
     };
     let left = table(&tables.left)?;
@@ -79,9 +79,10 @@ fn together(device: &Device, came: Vec<DeviceVec<Tuple>>) -> Result<DeviceVec<Tu
 struct Rows<'a> {
     rows: &'a [Tuple],
     batch: usize,
-    ranks: usize,
-    device: &'a Device,
     kernels: &'a Kernels,
+    /// For the rows of a round.
+    room: Room,
+    cutting: Cutting<'a>,
     received: Vec<DeviceVec<Tuple>>,
 }
 
@@ -91,18 +92,14 @@ impl Rounds for Rows<'_> {
 
     fn cut(&mut self, round: u64) -> Self::Out {
         let batch = self.rows.chunks(self.batch).nth(round as usize);
-        let rows = DeviceVec::from_slice(self.device, batch.unwrap_or_default())?;
-        let cutting = Cutting::new(self.device, rows.len(), EACH, self.ranks)?;
-        let (parts, lanes) = (cutting.parts, cutting.lanes);
-        let shape = LaunchConfig::for_num_elems(lanes);
-        self.kernels
-            .cut_count(shape, &rows, cutting.counts(), parts, lanes)?;
-        cutting.cut(|places, out| {
-            let launch = self
-                .kernels
-                .cut_scatter(shape, &rows, places, out, parts, lanes);
-            launch.map(drop)
-        })
+        let rows = self.room.filled(batch.unwrap_or_default())?;
+        let lanes = self.cutting.lanes(rows.len());
+        let (shape, kernels) = (LaunchConfig::for_num_elems(lanes.lanes), self.kernels);
+        self.cutting.cut(
+            lanes,
+            |counts| kernels.cut_count(shape, &rows, counts, lanes.parts, lanes.lanes),
+            |places, out| kernels.cut_scatter(shape, &rows, places, out, lanes.parts, lanes.lanes),
+        )
     }
 
     fn take(&mut self, came: DeviceVec<Tuple>) {
@@ -124,9 +121,9 @@ mod tests {
         let mut rows = Rows {
             rows: &all,
             batch: 10_000,
-            ranks: 3,
-            device: &device,
             kernels: &kernels,
+            room: Room::new(&device),
+            cutting: Cutting::new(&device, &kernels, 3, EACH),
             received: Vec::new(),
         };
         let mut counts = [0; 3];

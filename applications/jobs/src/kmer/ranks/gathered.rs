@@ -47,6 +47,7 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
         mine.bytes_sent,
         nanos(mine.load),
         nanos(mine.exchanged.cut),
+        nanos(mine.exchanged.cut_device),
         nanos(mine.exchanged.exchange),
         nanos(mine.exchanged.hidden),
         nanos(mine.spread),
@@ -55,9 +56,10 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
     numbers.extend(mine.runs.iter().flat_map(run_numbers));
     let all = world.gather(&numbers)?;
     let report = |(rank, numbers): (usize, Vec<u64>)| {
-        let (head, runs) = numbers.split_first_chunk::<10>()?;
+        let (head, runs) = numbers.split_first_chunk::<11>()?;
         let [bases, kmers, distinct, bytes_sent, times @ ..] = *head;
-        let [load, cut, exchange, hidden, spread, reference] = times.map(Duration::from_nanos);
+        let [load, cut, cut_device, exchange, hidden, spread, reference] =
+            times.map(Duration::from_nanos);
         // All ranks run the same allocators.
         let runs = mine.runs.iter().zip(runs.as_chunks().0);
         Some(RankReport {
@@ -69,6 +71,7 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
             load,
             exchanged: Exchanged {
                 cut,
+                cut_device,
                 exchange,
                 hidden,
             },

@@ -61,6 +61,8 @@ pub fn run(
         time: load,
     } = loaded;
     let devices = vec![(device.clone(), kernels)];
+    // The devices are connected before anything is timed.
+    let carrier = world.carrier(device)?.to_string();
     let beside = beside::spread(
         world,
         &devices,
@@ -170,6 +172,7 @@ pub fn run(
         spectrum,
         runs: (0..mine.runs.len()).filter_map(together).collect(),
         checked: options.checked,
+        carrier: Some(carrier),
         left_out,
         ranks,
         schema: SCHEMA,

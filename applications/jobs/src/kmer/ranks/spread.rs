@@ -6,7 +6,7 @@ use crate::kmer::arrivals::Pieces;
 use crate::kmer::options::{MOST_BASES, Options};
 use crate::kmer::sequences::{Builder, Sequences};
 use crate::progress::Progress;
-use crate::ranks::cut::{Cut, Cutting};
+use crate::ranks::cut::{Cut, Cutting, Lanes};
 use crate::ranks::rounds::{self, Rounds, Times};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -46,7 +46,7 @@ pub fn spread(
     let mut cut = Cuts {
         device,
         kernels,
-        ranks: world.size(),
+        cutting: Cutting::new(device, kernels, world.size(), EACH),
         k: options.k,
         sequences,
         uploaded: None,
@@ -60,7 +60,8 @@ pub fn spread(
         Ok(world.exchange_ranges(device, &cut.all, &cut.lengths)?)
     };
     let bar = progress.bar("exchanging k-mers".to_owned(), rounds);
-    let times = rounds::all(world, rounds, &mut cut, exchange, || bar.advance(1))?;
+    let mut times = rounds::all(world, rounds, &mut cut, exchange, || bar.advance(1))?;
+    times.kernels = cut.cutting.time;
     Ok(Spread {
         received: cut.received,
         times,
@@ -93,7 +94,7 @@ struct Uploaded {
 struct Cuts<'a> {
     device: &'a Device,
     kernels: &'a Kernels,
-    ranks: usize,
+    cutting: Cutting<'a>,
     k: u32,
     sequences: &'a Sequences,
     uploaded: Option<Uploaded>,
@@ -106,19 +107,6 @@ struct Cuts<'a> {
     counting: Sender<Pieces>,
 }
 
-impl Cuts<'_> {
-    fn uploaded(&mut self) -> Result<&Uploaded, DeviceError> {
-        let uploaded = match self.uploaded.take() {
-            Some(uploaded) => uploaded,
-            None => Uploaded {
-                bases: DeviceVec::from_slice(self.device, &self.sequences.bases)?,
-                breaks: DeviceVec::from_slice(self.device, &self.sequences.breaks)?,
-            },
-        };
-        Ok(self.uploaded.insert(uploaded))
-    }
-}
-
 impl Rounds for Cuts<'_> {
     type Out = Result<Cut<Supermer>, DeviceError>;
     type In = DeviceVec<Supermer>;
@@ -127,20 +115,30 @@ impl Rounds for Cuts<'_> {
         let border = |round: u64| (round * u64::from(self.batch)).min(self.places.into()) as u32;
         let (first, end) = (border(round), border(round + 1));
         let (count, k, kernels) = (end - first, self.k, self.kernels);
-        let cutting = Cutting::new(self.device, count as usize, EACH, self.ranks)?;
-        let (parts, lanes) = (cutting.parts, cutting.lanes);
-        let (shape, each) = (LaunchConfig::for_num_elems(lanes), count.div_ceil(lanes));
-        let Uploaded { bases, breaks } = self.uploaded()?;
-        let counts = cutting.counts();
-        kernels.supermer_count(
-            shape, bases, breaks, counts, first, count, k, parts, lanes, each,
-        )?;
-        cutting.cut(|places, out| {
-            let cut = kernels.supermer_cut(
-                shape, bases, breaks, places, out, first, count, k, parts, lanes, each,
-            );
-            cut.map(drop)
-        })
+        let uploaded = match self.uploaded.take() {
+            Some(uploaded) => uploaded,
+            None => Uploaded {
+                bases: DeviceVec::from_slice(self.device, &self.sequences.bases)?,
+                breaks: DeviceVec::from_slice(self.device, &self.sequences.breaks)?,
+            },
+        };
+        let Uploaded { bases, breaks } = self.uploaded.insert(uploaded);
+        let lanes = self.cutting.lanes(count as usize);
+        let Lanes { parts, lanes: of } = lanes;
+        let (shape, each) = (LaunchConfig::for_num_elems(of), count.div_ceil(of));
+        self.cutting.cut(
+            lanes,
+            |counts| {
+                kernels.supermer_count(
+                    shape, bases, breaks, counts, first, count, k, parts, of, each,
+                )
+            },
+            |places, out| {
+                kernels.supermer_cut(
+                    shape, bases, breaks, places, out, first, count, k, parts, of, each,
+                )
+            },
+        )
     }
 
     fn take(&mut self, came: DeviceVec<Supermer>) {
@@ -180,7 +178,7 @@ mod tests {
             let mut cuts = Cuts {
                 device: &device,
                 kernels: &kernels,
-                ranks,
+                cutting: Cutting::new(&device, &kernels, ranks, EACH),
                 k,
                 sequences: &sequences,
                 uploaded: None,
