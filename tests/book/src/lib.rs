@@ -27,6 +27,7 @@ use warpheap::device::*;
 // The module of this crate's kernels, which has to stand in its root.
 items!("kernels.what-a-kernel-takes-1");
 
+pub mod compaction;
 pub mod containers;
 pub mod debugging;
 #[cfg(not(target_arch = "spirv"))]
