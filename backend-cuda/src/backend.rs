@@ -1,5 +1,6 @@
 //! The backend: what `warpheap_api::host::Backend` asks of a GPU. Its streams are in [`streams`](crate::streams).
 
+use crate::bulk;
 use crate::config::CudaConfig;
 use crate::context::{Context, set_limit};
 use crate::discover;
@@ -219,6 +220,9 @@ impl Backend for CudaBackend {
 
     fn write(&self, buffer: BufferId, offset: u64, data: &[u8]) -> Result<(), DeviceError> {
         const DURING: &str = "a copy to the device";
+        if data.len() >= bulk::LEAST {
+            return self.write_bulk((buffer, offset), data);
+        }
         let mut state = self.enter(DURING)?;
         let address = state.range("write", buffer, offset, data.len() as u64)?;
         if data.is_empty() {
@@ -233,6 +237,9 @@ impl Backend for CudaBackend {
 
     fn read(&self, buffer: BufferId, offset: u64, data: &mut [u8]) -> Result<(), DeviceError> {
         const DURING: &str = "a copy from the device";
+        if data.len() >= bulk::LEAST {
+            return self.read_bulk((buffer, offset), data);
+        }
         let mut state = self.enter(DURING)?;
         let address = state.range("read", buffer, offset, data.len() as u64)?;
         if data.is_empty() {

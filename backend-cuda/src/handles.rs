@@ -50,6 +50,12 @@ impl Event {
         }
     }
 
+    /// Waits until the device has passed it; not if it was never recorded.
+    pub(crate) fn wait(&self) -> Result<(), Refused> {
+        // SAFETY: the event lives.
+        unsafe { ask!(cuEventSynchronize(self.raw)) }
+    }
+
     /// The time from another event to this one; both note the time and were passed. Nothing if the other one came later.
     pub(crate) fn since(&self, earlier: &Event) -> Result<Duration, Refused> {
         let mut millis = 0.0;

@@ -20,6 +20,7 @@
 //! | `peers` | copies from one GPU to another |
 //! | `lend` | buffers that another library works on |
 //! | `staging` | pinned memory that copies go through |
+//! | `bulk` | large copies from and to the host that are waited for |
 //! | `beside`, `waiting` | what calls have to know of streams that work beside them, and how they wait for these |
 //! | `sys`, `status` | the functions of the driver; what an answer of one means |
 //! | `driver`, `gpu`, `context`, `code`, `handles` | its objects: devices, contexts, loaded kernels, streams and events |
@@ -38,6 +39,7 @@
 
 mod backend;
 mod beside;
+mod bulk;
 mod code;
 mod config;
 mod context;

@@ -262,6 +262,7 @@ functions! {
     cuEventDestroy_v2(event: CUevent);
     cuEventRecord(event: CUevent, stream: CUstream);
     cuEventQuery(event: CUevent);
+    cuEventSynchronize(event: CUevent);
     cuEventElapsedTime(millis: *mut f32, from: CUevent, to: CUevent);
 
     cuModuleLoadDataEx(

@@ -24,7 +24,7 @@ impl CudaBackend {
     }
 
     /// Gives pieces back that nothing uses. After a loss something may: they stay.
-    fn give_back(&self, pieces: impl IntoIterator<Item = Piece>) {
+    pub(crate) fn give_back(&self, pieces: impl IntoIterator<Item = Piece>) {
         if let Ok(mut state) = self.enter("a copy") {
             let staging = &mut state.shared.staging;
             pieces.into_iter().for_each(|piece| staging.give(piece));

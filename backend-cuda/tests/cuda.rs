@@ -70,6 +70,26 @@ fn buffers_of_any_size_lie_at_multiples_of_64_kib_and_launches_know_their_shape(
     }
 }
 
+/// Large copies go through pinned memory, in parts.
+#[test]
+fn large_copies_bring_every_byte() {
+    let Some(device) = open() else { return };
+    for words in [(16 << 20) - 1, 16 << 20, (50 << 20) + 3] {
+        let data: Vec<u32> = (0..words as u32)
+            .map(|i| i.wrapping_mul(0x9e37_79b1))
+            .collect();
+        let mut there = DeviceVec::from_slice(&device, &data).unwrap();
+        assert!(there.to_vec().unwrap() == data, "{words}");
+        // Not from the beginning, and not to the end.
+        let part = &data[..words - 9];
+        there.copy_range_from(5, part).unwrap();
+        let mut back = vec![0; words - 9];
+        there.copy_range_to(5, &mut back).unwrap();
+        assert!(back == part, "{words}");
+        assert_eq!(there.to_vec().unwrap()[..5], data[..5]);
+    }
+}
+
 #[test]
 fn launches_of_a_batch_run_in_order_however_many_they_are() {
     let Some(device) = open() else { return };

@@ -22,6 +22,9 @@ use std::sync::Arc;
 use warpheap::api::host::BackendKind;
 use warpheap::{Device, DeviceError, DeviceVec};
 
+/// Bytes of a piece that NCCL sends as it sends any large one.
+const LARGE: usize = 8 << 20;
+
 /// Whether ranks look for it: `best` or `off`.
 const VARIABLE: &str = "WARPHEAP_NCCL";
 
@@ -90,12 +93,16 @@ impl Nccl {
         Ok(Found::Connected(nccl))
     }
 
-    /// Sends something from each rank to each. NCCL opens its ways when they are first used, which takes up to a second: here, and not
-    /// where a job measures.
+    /// Sends something from each rank to each. NCCL opens its ways when they are first used, which takes up to a second, and those of
+    /// large pieces for themselves: here, and not where a job measures.
     fn try_out(&self, world: &World) -> Result<(), DistError> {
-        let mine = DeviceVec::from_slice(&self.device, &[world.rank() as u32])?;
-        let mut all = DeviceVec::zeroed(&self.device, world.size())?;
-        self.all_gather(world.size(), &mine, &mut all, &vec![4; world.size()])
+        for words in [1, LARGE / 4] {
+            let mine = DeviceVec::<u32>::zeroed(&self.device, words)?;
+            let mut all = DeviceVec::zeroed(&self.device, words * world.size())?;
+            let lengths = vec![words * 4; world.size()];
+            self.all_gather(world.size(), &mine, &mut all, &lengths)?;
+        }
+        Ok(())
     }
 
     /// Whether it was connected with this device.
