@@ -1,31 +1,46 @@
 //! Large copies from and to the host that are waited for.
 //!
-//! The driver copies from and to memory that is not pinned with one thread, at 4 to 9 GB/s. Here several threads bring it to pinned memory,
-//! from which the device takes it by itself, and at the same time the next part.
+//! The driver copies from and to memory that is not pinned with one thread, at 4 to 9 GB/s. Here several threads bring it piece by piece to
+//! pinned memory and from there, while the device copies other pieces by itself.
 
 use crate::backend::CudaBackend;
 use crate::handles::Event;
 use crate::staging::Piece;
 use crate::state::State;
+use std::collections::VecDeque;
 use std::num::NonZero;
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use warpheap_api::host::{BufferId, DeviceError};
 
-/// The smallest copy that goes this way: pinning the two pieces for the first one takes as long as the driver takes for so much.
-pub(crate) const LEAST: usize = 64 << 20;
-/// Bytes of a piece. One is copied by the device while threads fill or empty the other.
-const PIECE: usize = 16 << 20;
-/// Bytes that are worth a thread.
-const STRETCH: usize = 1 << 20;
+/// The smallest copy that goes this way: the first one pins the pieces, which takes as long as the driver takes for so much.
+pub(crate) const LEAST: usize = 32 << 20;
+/// Bytes of a piece.
+const PIECE: usize = 1 << 20;
+/// Pieces of a copy.
+const PIECES: usize = 16;
 /// Most threads: more do not make the host's memory faster.
 const MOST_THREADS: usize = 8;
 
 const WRITING: &str = "a copy to the device";
 const READING: &str = "a copy from the device";
 
+/// Bytes that a thread copies, and the number of the piece that they go to or come from.
+struct Job<'a> {
+    to: &'a mut [u8],
+    from: &'a [u8],
+    piece: usize,
+}
+
+/// What a copy works with.
+struct Pieces {
+    pinned: Vec<Piece>,
+    /// Behind what the device does with each piece.
+    events: Vec<Arc<Event>>,
+}
+
 impl CudaBackend {
-    /// Writes `data`, at least [`LEAST`] bytes.
+    /// Writes `data`.
     pub(crate) fn write_bulk(
         &self,
         (buffer, offset): (BufferId, u64),
@@ -33,29 +48,51 @@ impl CudaBackend {
     ) -> Result<(), DeviceError> {
         let bytes = data.len() as u64;
         self.enter(WRITING)?.range("write", buffer, offset, bytes)?;
-        self.with_pieces(WRITING, |state, pieces, events| {
-            let to = state.range("write", buffer, offset, bytes)?;
-            for (number, part) in data.chunks(PIECE).enumerate() {
-                let (piece, event) = (&mut pieces[number % 2], &events[number % 2]);
-                if number >= 2 {
-                    state.passed(event, WRITING)?;
+        self.with_pieces(WRITING, |state, pieces| {
+            let start = state.range("write", buffer, offset, bytes)?;
+            with_threads(|jobs, done| {
+                let mut parts = data.chunks(PIECE).zip((start..).step_by(PIECE));
+                let mut free: Vec<usize> = (0..pieces.pinned.len()).collect();
+                // Where each piece goes, those that threads fill, and those that the device copies.
+                let mut places = vec![(0, 0); free.len()];
+                let mut filling = 0;
+                let mut under_way = VecDeque::new();
+                loop {
+                    while let Some(&piece) = free.last()
+                        && let Some((from, to)) = parts.next()
+                    {
+                        free.pop();
+                        places[piece] = (to, from.len());
+                        // SAFETY: the piece is free.
+                        let to = unsafe { pieces.bytes(piece, from.len()) };
+                        filling += u32::from(jobs.send(Job { to, from, piece }).is_ok());
+                    }
+                    let filled = match under_way.is_empty() {
+                        true if filling == 0 => return Ok(()),
+                        true => done.recv().ok(),
+                        false => done.try_recv().ok(),
+                    };
+                    if let Some(piece) = filled {
+                        filling -= 1;
+                        let (to, bytes) = places[piece];
+                        let from = pieces.pinned[piece].start.as_ptr();
+                        let stream = &state.session.stream;
+                        // SAFETY: the range was checked to lie in the buffer, and nobody touches the piece before the device has passed
+                        // the event.
+                        unsafe { stream.to_device(to, from, bytes) }
+                            .and_then(|()| stream.record(&pieces.events[piece]))
+                            .map_err(|refused| state.refuse(refused, WRITING))?;
+                        under_way.push_back(piece);
+                    } else if let Some(piece) = under_way.pop_front() {
+                        state.pass(&pieces.events[piece], WRITING)?;
+                        free.push(piece);
+                    }
                 }
-                let pinned = pinned(piece, part.len());
-                side_by_side(pinned, part);
-                let stream = &state.session.stream;
-                // SAFETY: the range was checked to lie in the buffer, and the piece is not touched before the device has passed the event.
-                let queued = unsafe {
-                    stream.to_device(to + (number * PIECE) as u64, pinned.as_ptr(), part.len())
-                };
-                queued
-                    .and_then(|()| stream.record(event))
-                    .map_err(|refused| state.refuse(refused, WRITING))?;
-            }
-            Ok(())
+            })
         })
     }
 
-    /// Reads as much as `data` has room for, at least [`LEAST`] bytes.
+    /// Reads as much as `data` has room for.
     pub(crate) fn read_bulk(
         &self,
         (buffer, offset): (BufferId, u64),
@@ -63,95 +100,134 @@ impl CudaBackend {
     ) -> Result<(), DeviceError> {
         let bytes = data.len() as u64;
         self.enter(READING)?.range("read", buffer, offset, bytes)?;
-        self.with_pieces(READING, |state, pieces, events| {
-            let from = state.range("read", buffer, offset, bytes)?;
-            let queue = |state: &mut State, pieces: &mut [Piece; 2], number: usize| {
-                let at = number * PIECE;
-                let part = PIECE.min((bytes as usize).saturating_sub(at));
-                if part == 0 {
-                    return Ok(());
+        self.with_pieces(READING, |state, pieces| {
+            let start = state.range("read", buffer, offset, bytes)?;
+            with_threads(|jobs, done| {
+                let mut parts = data.chunks_mut(PIECE).zip((start..).step_by(PIECE));
+                let mut free: Vec<usize> = (0..pieces.pinned.len()).collect();
+                // Those that threads empty, and those that the device copies, with where they go.
+                let mut emptying = 0;
+                let mut under_way = VecDeque::new();
+                loop {
+                    while let Some(&piece) = free.last()
+                        && let Some((part, from)) = parts.next()
+                    {
+                        free.pop();
+                        let to = pieces.pinned[piece].start.as_ptr();
+                        let stream = &state.session.stream;
+                        // SAFETY: the range was checked to lie in the buffer, and nobody touches the piece before the device has passed
+                        // the event.
+                        unsafe { stream.to_host(to, from, part.len()) }
+                            .and_then(|()| stream.record(&pieces.events[piece]))
+                            .map_err(|refused| state.refuse(refused, READING))?;
+                        under_way.push_back((piece, part));
+                    }
+                    let emptied = match under_way.is_empty() {
+                        true if emptying == 0 => return Ok(()),
+                        true => done.recv().ok(),
+                        false => done.try_recv().ok(),
+                    };
+                    if let Some(piece) = emptied {
+                        emptying -= 1;
+                        free.push(piece);
+                    } else if let Some((piece, to)) = under_way.pop_front() {
+                        state.pass(&pieces.events[piece], READING)?;
+                        // SAFETY: the device is done with the piece.
+                        let from = unsafe { pieces.bytes(piece, to.len()) };
+                        emptying += u32::from(jobs.send(Job { to, from, piece }).is_ok());
+                    }
                 }
-                let pinned = pinned(&mut pieces[number % 2], part);
-                let stream = &state.session.stream;
-                // SAFETY: the range was checked to lie in the buffer, and the piece is not touched before the device has passed the event.
-                unsafe { stream.to_host(pinned.as_mut_ptr(), from + at as u64, part) }
-                    .and_then(|()| stream.record(&events[number % 2]))
-                    .map_err(|refused| state.refuse(refused, READING))
-            };
-            queue(state, pieces, 0)?;
-            for (number, part) in data.chunks_mut(PIECE).enumerate() {
-                queue(state, pieces, number + 1)?;
-                state.passed(&events[number % 2], READING)?;
-                let bytes = part.len();
-                side_by_side(part, pinned(&mut pieces[number % 2], bytes));
-            }
-            Ok(())
+            })
         })
     }
 
-    /// Does something with two pieces of pinned memory and an event for each, and waits for what it queued.
+    /// Does something with pieces of pinned memory and an event for each, and waits for what it queued.
     fn with_pieces(
         &self,
         during: &'static str,
-        copy: impl FnOnce(&mut State, &mut [Piece; 2], &[Arc<Event>; 2]) -> Result<(), DeviceError>,
+        copy: impl FnOnce(&mut State, &Pieces) -> Result<(), DeviceError>,
     ) -> Result<(), DeviceError> {
-        let first = self.piece(PIECE, during)?;
-        let mut pieces = match self.piece(PIECE, during) {
-            Ok(second) => [first, second],
-            Err(error) => {
-                self.give_back([first]);
-                return Err(error);
+        let mut pinned = Vec::new();
+        while pinned.len() < PIECES {
+            match self.piece(PIECE, during) {
+                Ok(piece) => pinned.push(piece),
+                Err(error) => {
+                    self.give_back(pinned);
+                    return Err(error);
+                }
+            }
+        }
+        let mut state = self.enter(during)?;
+        let events = pinned.iter().map(|_| state.shared.events.plain());
+        let events = match events.collect::<Result<Vec<_>, _>>() {
+            Ok(events) => events,
+            Err(refused) => {
+                let staging = &mut state.shared.staging;
+                pinned.into_iter().for_each(|piece| staging.give(piece));
+                return Err(state.refuse(refused, during));
             }
         };
-        let mut state = self.enter(during)?;
-        let made = (state.shared.events.plain())
-            .and_then(|first| Ok([first, state.shared.events.plain()?]))
-            .map_err(|refused| state.refuse(refused, during));
-        let copied = match &made {
-            Ok(events) => copy(&mut state, &mut pieces, events),
-            Err(_) => Ok(()),
-        };
+        let pieces = Pieces { pinned, events };
+        let copied = copy(&mut state, &pieces);
         // Also where something failed: nothing may use the pieces any more. After a loss something may, and they stay.
         state.finish(during)?;
-        for piece in pieces {
-            state.shared.staging.give(piece);
-        }
-        for event in made? {
-            state.shared.events.give(event);
-        }
+        let Pieces { pinned, events } = pieces;
+        let shared = &mut state.shared;
+        pinned
+            .into_iter()
+            .for_each(|piece| shared.staging.give(piece));
+        events
+            .into_iter()
+            .for_each(|event| shared.events.give(event));
         copied
     }
 }
 
 impl State {
     /// Waits until the device has passed an event in the session's stream, however long it takes.
-    fn passed(&mut self, event: &Event, during: &str) -> Result<(), DeviceError> {
+    fn pass(&mut self, event: &Event, during: &str) -> Result<(), DeviceError> {
         let passed = event.wait();
         passed.map_err(|refused| self.refuse(refused, during))
     }
 }
 
-/// The first bytes of a piece.
-fn pinned(piece: &mut Piece, bytes: usize) -> &mut [u8] {
-    let bytes = bytes.min(piece.bytes);
-    // SAFETY: who has the piece is the only one that uses it, and the device does not before it is told to; any bytes are bytes.
-    unsafe { std::slice::from_raw_parts_mut(piece.start.as_ptr(), bytes) }
+impl Pieces {
+    /// The first bytes of a piece.
+    ///
+    /// # Safety
+    /// Nobody else uses them, neither the device nor a thread, until whoever gets them is done.
+    #[allow(clippy::mut_from_ref)]
+    unsafe fn bytes<'a>(&self, piece: usize, bytes: usize) -> &'a mut [u8] {
+        let Piece { start, bytes: room } = &self.pinned[piece];
+        // SAFETY: the caller's promise; the memory is given back after all that use it are done, and any bytes are bytes.
+        unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), bytes.min(*room)) }
+    }
 }
 
-/// Copies all bytes, with several threads.
-fn side_by_side(to: &mut [u8], from: &[u8]) {
-    let threads = threads().min(from.len() / STRETCH).max(1);
-    let stretch = from.len().div_ceil(threads).max(1);
+/// Does something beside threads that copy: they take jobs, and say which piece each had when it is done. Ends when they have.
+fn with_threads<'a, R>(work: impl FnOnce(Sender<Job<'a>>, Receiver<usize>) -> R) -> R {
+    let (jobs, waiting) = channel::<Job<'a>>();
+    let (tell, done) = channel();
+    let waiting = Mutex::new(waiting);
+    let next = || {
+        let waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.recv().ok()
+    };
     std::thread::scope(|scope| {
-        let mut parts = to.chunks_mut(stretch).zip(from.chunks(stretch));
-        let own = parts.next();
-        for (to, from) in parts {
-            scope.spawn(|| to.copy_from_slice(from));
+        for _ in 0..threads() {
+            let tell = tell.clone();
+            let next = &next;
+            scope.spawn(move || {
+                while let Some(Job { to, from, piece }) = next() {
+                    to.copy_from_slice(from);
+                    // Nobody listens any more where the copy failed.
+                    let _ = tell.send(piece);
+                }
+            });
         }
-        if let Some((to, from)) = own {
-            to.copy_from_slice(from);
-        }
-    });
+        drop(tell);
+        work(jobs, done)
+    })
 }
 
 /// How many threads copy.
@@ -168,12 +244,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_copy_every_byte_once() {
-        for len in [0, 1, 1000, STRETCH, 2 * STRETCH + 1, (9 << 20) + 5] {
-            let from: Vec<u8> = (0..len).map(|i| ((i * 7) >> 3) as u8).collect();
-            let mut to = vec![0; len];
-            side_by_side(&mut to, &from);
-            assert!(to == from, "{len}");
-        }
+    fn threads_copy_what_they_are_given_and_end() {
+        let from: Vec<u8> = (0..100_000u32).map(|i| (i >> 3) as u8).collect();
+        let mut to = vec![0; from.len()];
+        let told = with_threads(|jobs, done| {
+            let parts = to.chunks_mut(999).zip(from.chunks(999)).enumerate();
+            let mut sent = 0;
+            for (piece, (to, from)) in parts {
+                jobs.send(Job { to, from, piece }).unwrap();
+                sent += 1;
+            }
+            let mut told: Vec<usize> = (0..sent).map(|_| done.recv().unwrap()).collect();
+            told.sort_unstable();
+            told
+        });
+        assert_eq!(told, (0..told.len()).collect::<Vec<_>>());
+        assert_eq!(told.len(), 101);
+        assert!(to == from);
     }
 }
