@@ -27,6 +27,10 @@ const EXPLORED: [&str; 11] = [
     "vec",
 ];
 
+/// Kernels of the conformance suite, compiled for the host with every allocator, without optimisation: 2 minutes of a processor
+/// instead of 10, for tests that take as long. (Not in the manifest, which is a source of images.)
+const QUICKLY_COMPILED: &str = "profile.release.package.warpheap-test-kernels.opt-level=0";
+
 /// The projects that are outside the workspace: a user's, the documentation's blocks, the litmus tests, the idioms under loom, and
 /// kernels that plain cargo compiles.
 pub(super) const OUTSIDE: [&str; 5] = [
@@ -160,6 +164,7 @@ impl<'a> Cargo<'a> {
     fn test_workspace(&self) -> Command {
         let mut command = workspace::cargo();
         command.args(["test", "--workspace", "--profile", PROFILE]);
+        command.args(["--config", QUICKLY_COMPILED]);
         command.args(["--features", self.features]);
         command.envs(self.variables.iter().copied());
         command
