@@ -10,6 +10,8 @@ use crate::ids::next_id;
 use crate::mapped;
 use crate::memory::Allocation;
 use crate::module::Loaded;
+use crate::names::Names;
+use crate::nvtx;
 use crate::own::Own;
 use crate::recent::Recent;
 use crate::session::Session;
@@ -60,6 +62,7 @@ impl CudaBackend {
         let opened = || {
             // Retains the device's primary context and makes it current on this thread.
             let context = Context::retain(gpu.0)?;
+            nvtx::attach();
             if let Some(bytes) = config.malloc_heap_bytes {
                 set_limit(MALLOC_HEAP_SIZE, bytes)?;
             }
@@ -86,6 +89,7 @@ impl CudaBackend {
                 load_time: Duration::ZERO,
                 recent: Recent::new(),
                 buffers: Table::new(),
+                names: Names::default(),
                 retired: Vec::new(),
                 streams: Table::new(),
                 spare: Vec::new(),
@@ -147,7 +151,7 @@ impl Backend for CudaBackend {
         self.with_room(entered, bytes, DURING, |state| {
             let allocated = Allocation::new(bytes.max(4));
             let allocation = allocated.map_err(|status| Refused { call, status })?;
-            Ok(BufferId(state.buffers.insert(allocation)))
+            Ok(state.keep(allocation))
         })
     }
 
@@ -161,7 +165,7 @@ impl Backend for CudaBackend {
         }
         self.with_room(state, bytes, DURING, |state| {
             let allocation = Allocation::reserve(device, bytes.max(4), most)?;
-            Ok(BufferId(state.buffers.insert(allocation)))
+            Ok(state.keep(allocation))
         })
     }
 
@@ -211,6 +215,7 @@ impl Backend for CudaBackend {
         let Some(allocation) = state.buffers.remove(buffer.0) else {
             return;
         };
+        state.names.forget(buffer);
         // No work of a stream uses it, and every other call has waited for what it queued.
         state.retired.push(allocation);
         if let Err(error) = state.bury(DURING) {

@@ -1,5 +1,6 @@
 //! Streams, events and pinned memory of the driver.
 
+use crate::nvtx;
 use crate::status::{Refused, Status, ask};
 use crate::sys::{self, CUcontext, CUevent, CUstream};
 use std::ptr::{NonNull, null_mut};
@@ -124,6 +125,18 @@ impl Lane {
         // SAFETY: room for the answer.
         unsafe { ask!(cuStreamCreate(&mut raw, sys::STREAM_NON_BLOCKING)) }?;
         Ok(Lane { raw })
+    }
+
+    /// The same with a name for tools.
+    pub(crate) fn named(name: &str) -> Result<Self, Refused> {
+        let lane = Lane::new()?;
+        lane.name(name);
+        Ok(lane)
+    }
+
+    /// Tells tools what the stream is for.
+    pub(crate) fn name(&self, name: &str) {
+        nvtx::name_stream(self.raw, name);
     }
 
     pub(crate) fn raw(&self) -> CUstream {

@@ -4,6 +4,7 @@
 //! entered once, and the stream, the kernel and each buffer are found in a step.
 
 use crate::backend::CudaBackend;
+use crate::nvtx::{self, Category};
 use crate::ready::Ready;
 use crate::state::State;
 use crate::streams::gone;
@@ -29,6 +30,7 @@ impl CudaBackend {
         launches: &[Launch<'_>],
     ) -> Result<u64, DeviceError> {
         self.check_shapes(launches)?;
+        let _range = nvtx::range(launches, Category::Queues);
         match launches {
             // SAFETY: the caller's promise.
             [one] => unsafe { self.queue_launch(id, after, one) },

@@ -21,7 +21,8 @@ impl CudaBackend {
             let addresses: Vec<u64> = addresses.collect::<Result<_, _>>()?;
             let stream = match state.lent.pop() {
                 Some(stream) => stream,
-                None => Lane::new().map_err(|refused| state.refuse(refused, DURING))?,
+                None => Lane::named("warpheap, lent")
+                    .map_err(|refused| state.refuse(refused, DURING))?,
             };
             (stream, addresses)
         };

@@ -66,6 +66,14 @@ impl Allocation {
         })
     }
 
+    /// The address that the driver knows it by.
+    pub(crate) fn start(&self) -> u64 {
+        match &self.memory {
+            Memory::Whole(base) => *base,
+            Memory::Mapped(mapped) => mapped.base,
+        }
+    }
+
     /// As many bytes as it can come to have.
     pub(crate) fn most(&self) -> u64 {
         match &self.memory {

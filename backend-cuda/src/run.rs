@@ -9,6 +9,7 @@
 
 use crate::backend::CudaBackend;
 use crate::launching::LAUNCHING;
+use crate::nvtx::{self, Category};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use warpheap_api::host::{DeviceError, Launch, LaunchReport, Mark, StreamId, Streams, Work};
 
@@ -26,11 +27,15 @@ impl CudaBackend {
                 let id = self.open()?;
                 if let Some(stream) = self.enter(LAUNCHING)?.streams.get_mut(id.0) {
                     stream.report_each();
+                    stream.name("warpheap launches");
                 }
                 *own.insert(id)
             }
         };
-        let reports = self.run_in(id, launches);
+        let reports = {
+            let _range = nvtx::range(launches, Category::Runs);
+            self.run_in(id, launches)
+        };
         if reports.is_err() {
             // Launches of it may have run whose reports nobody took. When it is used again it has forgotten them.
             *own = None;
@@ -72,7 +77,13 @@ impl CudaBackend {
             let mut own = lock(&self.own.copies);
             match *own {
                 Some(id) => id,
-                None => *own.insert(self.open()?),
+                None => {
+                    let id = self.open()?;
+                    if let Some(stream) = self.enter(LAUNCHING)?.streams.get_mut(id.0) {
+                        stream.name("warpheap copies on the device");
+                    }
+                    *own.insert(id)
+                }
             }
         };
         // SAFETY: as for launches.

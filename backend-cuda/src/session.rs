@@ -47,7 +47,7 @@ impl Session {
     /// A session in `context`, which is current on this thread.
     pub(crate) fn new(context: Context, name: String, timeout: Duration) -> Result<Self, Status> {
         // It does not wait for the default stream, which only heaps of collections go through, and which ends before such a call does.
-        let stream = Lane::new()?;
+        let stream = Lane::named("warpheap copies")?;
         Ok(Session {
             stream,
             context,

@@ -3,6 +3,8 @@
 use crate::handles::{Lane, unpin};
 use crate::memory::Allocation;
 use crate::module::Loaded;
+use crate::names::{self, Kind, Names};
+use crate::nvtx;
 use crate::ready::Ready;
 use crate::recent::{Found, Recent};
 use crate::session::{LossKind, Session};
@@ -21,6 +23,8 @@ pub(crate) struct State {
     pub(crate) load_time: Duration,
     pub(crate) recent: Recent,
     pub(crate) buffers: Table<Allocation>,
+    /// What tools were told that they are.
+    pub(crate) names: Names,
     /// Memory that nothing uses, to be freed when no stream works.
     pub(crate) retired: Vec<Allocation>,
     pub(crate) streams: Table<StreamState>,
@@ -78,6 +82,9 @@ impl State {
         args: &mut ArgBlock,
     ) -> Result<Ready, DeviceError> {
         let found = self.kernel(launch)?;
+        if nvtx::tool().is_some() {
+            self.name_buffers(launch);
+        }
         let (lanes, most) = (launch.config.block_dim, found.max_block_dim);
         if lanes > most && most > 0 {
             return Err(DeviceError::BadLaunch {
@@ -118,6 +125,31 @@ impl State {
             grid_dim: launch.config.grid_dim,
             block_dim: launch.config.block_dim,
         })
+    }
+
+    /// Tells the tool that is there what a launch tells of its buffers.
+    #[cold]
+    fn name_buffers(&mut self, launch: &Launch<'_>) {
+        for (buffer, kind) in names::told(launch) {
+            self.name_buffer(buffer, kind);
+        }
+    }
+
+    /// Takes memory in as a buffer.
+    pub(crate) fn keep(&mut self, allocation: Allocation) -> BufferId {
+        let buffer = BufferId(self.buffers.insert(allocation));
+        self.name_buffer(buffer, Kind::Buffer);
+        buffer
+    }
+
+    /// Tells the tool, if there is one, what a buffer is.
+    pub(crate) fn name_buffer(&mut self, buffer: BufferId, kind: Kind<'_>) {
+        let (Some(tool), Some(found)) = (nvtx::tool(), self.buffers.get(buffer.0)) else {
+            return;
+        };
+        if let Some(name) = self.names.learn(buffer, kind, found.bytes) {
+            tool.name_memory(found.start(), &name);
+        }
     }
 
     /// The kernel of a launch.
@@ -224,6 +256,7 @@ impl State {
         let State {
             modules,
             buffers,
+            names: _,
             retired,
             streams,
             spare,

@@ -12,6 +12,7 @@ mod watches;
 use crate::driver;
 use crate::handles::{Event, Events, Lane};
 use crate::memory::Allocation;
+use crate::nvtx;
 use crate::posts::Posts;
 use crate::ready::Ready;
 use crate::reports::{self, Reports};
@@ -61,7 +62,7 @@ impl Shared {
     /// In the current context.
     pub(crate) fn new() -> Result<Self, Refused> {
         Ok(Shared {
-            side: Lane::new()?,
+            side: Lane::named("warpheap reports")?,
             events: Events::default(),
             staging: Staging::default(),
             progress: 0,
@@ -144,6 +145,9 @@ impl StreamState {
                 return Err((Refused { call, status }, mirror));
             }
         };
+        if let Some(tool) = nvtx::tool() {
+            tool.name_memory(ring.start(), "warpheap reports of a stream");
+        }
         Ok(StreamState {
             lane,
             posts: Posts::new(),
@@ -176,6 +180,8 @@ impl StreamState {
                 .fill(self.ring.address, RING_BYTES as usize / 4, 0)
         }?;
         self.clear(shared);
+        // It may have had another one before.
+        self.name("warpheap stream");
         Ok(())
     }
 
@@ -210,6 +216,11 @@ impl StreamState {
         shared.staging.give(mirror);
         // SAFETY: the work has ended; the stream was all that knew of it.
         unsafe { ring.free() }
+    }
+
+    /// Tells tools what the stream is for.
+    pub(crate) fn name(&self, name: &str) {
+        self.lane.name(name);
     }
 
     #[inline]
