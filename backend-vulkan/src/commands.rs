@@ -13,7 +13,8 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
-    pub(crate) fn new(gpu: &Arc<Gpu>) -> Result<Self, DeviceError> {
+    /// With a name for tools.
+    pub(crate) fn new(gpu: &Arc<Gpu>, name: &str) -> Result<Self, DeviceError> {
         // Null handles are ignored when they are destroyed, so half-made commands drop well.
         let mut commands = Commands {
             gpu: gpu.clone(),
@@ -34,6 +35,8 @@ impl Commands {
         let buffers = unsafe { device.allocate_command_buffers(&info) };
         let buffers = gpu.check("vkAllocateCommandBuffers", buffers)?;
         commands.raw = buffers.first().copied().unwrap_or_default();
+        // SAFETY: just made.
+        unsafe { gpu.name_new(commands.raw, name) };
         Ok(commands)
     }
 

@@ -1,5 +1,8 @@
 //! Launches of one command buffer: recorded with their bindings, timestamps and reports.
 
+#[cfg(test)]
+mod tests;
+
 use crate::commands::{Next, barrier, between_launches};
 use crate::gpu::Gpu;
 use crate::launch::{MOST_BINDINGS, Ready};
@@ -51,8 +54,8 @@ impl Flight {
             room,
             descriptors: vk::DescriptorPool::null(),
             timestamps: vk::QueryPool::null(),
-            reports: memory.internal(bytes)?,
-            copy: memory.mapped(bytes)?,
+            reports: memory.internal(bytes, "warpheap reports")?,
+            copy: memory.mapped(bytes, "warpheap reports for the host")?,
             stride,
             launches: Vec::new(),
             gpu: gpu.clone(),
@@ -151,12 +154,19 @@ impl Flight {
         // of the layout, the workgroups are within the device's limits, and memory is the caller's
         // promise.
         unsafe {
+            let labels = self.gpu.labels();
+            if let Some(labels) = labels {
+                labels.begin(commands, launch.entry);
+            }
             device.cmd_bind_pipeline(commands, compute, launch.built.pipeline);
             device.cmd_bind_descriptor_sets(commands, compute, layout, 0, &[set], &[]);
             device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::COMPUTE, 0, &words);
             self.stamp(commands, 2 * at);
             device.cmd_dispatch(commands, x, y, 1);
             self.stamp(commands, 2 * at + 1);
+            if let Some(labels) = labels {
+                labels.end(commands);
+            }
         }
         Ok(())
     }

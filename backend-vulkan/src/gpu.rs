@@ -5,6 +5,7 @@ use crate::config::{ENV_TIMEOUT, VulkanConfig};
 use crate::error::{describe, driver_error, no_device};
 use crate::fences::LeftOut;
 use crate::instance::Instance;
+use crate::labels::Labels;
 use crate::limits::Limits;
 use crate::line::Line;
 use crate::reconverge::Reconvergence;
@@ -32,6 +33,8 @@ pub(crate) struct Gpu {
     pub(crate) timeout: Duration,
     /// Fences that kernels lose.
     pub(crate) left_out: LeftOut,
+    /// What gives objects names, if somebody may look.
+    labels: Option<Labels>,
     /// Where compiled kernels are kept.
     pub(crate) cache: Option<Cache>,
     // After the device: fields drop in this order.
@@ -56,19 +59,27 @@ impl Gpu {
                 describe(error)
             ))
         })?;
-        let line = |index| {
+        // SAFETY: of this instance; it ends when `Gpu` is dropped.
+        let labels = unsafe { instance.labels(&device) };
+        let line = |index, what| {
             // SAFETY: as many queues of this family were asked for when the device was made.
             let queue = unsafe { device.get_device_queue(limits.queue_family, index) };
+            if let Some(labels) = &labels {
+                // SAFETY: nobody else has it yet.
+                unsafe { labels.name(queue, what) };
+            }
             Arc::new(Line::new(queue))
         };
-        let first = line(0);
+        let first = line(0, "warpheap launches");
         let mut others = 1..queues(&limits);
         let copies = match others.len() {
             0 | 1 => None,
             _ => others.next(),
         };
-        let copy_line = copies.map_or_else(|| first.clone(), line);
-        let mut stream_lines: Vec<_> = others.map(line).collect();
+        let copy_line = copies.map(|index| line(index, "warpheap copies"));
+        let copy_line = copy_line.unwrap_or_else(|| first.clone());
+        let streams = others.map(|index| line(index, "warpheap streams"));
+        let mut stream_lines: Vec<_> = streams.collect();
         if stream_lines.is_empty() {
             stream_lines.push(first.clone());
         }
@@ -84,8 +95,26 @@ impl Gpu {
             limits,
             timeout: config.timeout,
             left_out: LeftOut::of(config),
+            labels,
             instance: instance.clone(),
         })
+    }
+
+    /// What gives objects names, if somebody may look.
+    #[inline]
+    pub(crate) fn labels(&self) -> Option<&Labels> {
+        self.labels.as_ref()
+    }
+
+    /// Names an object, if somebody may look.
+    ///
+    /// # Safety
+    /// It was just made from the device, so that nobody else has its handle.
+    pub(crate) unsafe fn name_new<H: vk::Handle>(&self, object: H, name: &str) {
+        if let Some(labels) = &self.labels {
+            // SAFETY: the caller's promise.
+            unsafe { labels.name(object, name) };
+        }
     }
 
     /// Turns the result of a driver call into ours.

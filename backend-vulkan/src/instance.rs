@@ -1,6 +1,7 @@
 //! The loader and the instance: the way to every Vulkan call.
 
 use crate::error::{INSTALL, describe, no_device};
+use crate::labels::Labels;
 use crate::validation::{self, Messages, Messenger};
 use ash::{ext, khr, vk};
 use std::ffi::{CStr, c_char};
@@ -8,13 +9,15 @@ use warpheap_api::host::DeviceError;
 
 /// A Vulkan instance with, if asked for, the validation layer.
 pub(crate) struct Instance {
+    /// Whether objects can be named.
+    has_names: bool,
     // Dropped by hand, before the instance.
     messenger: Option<Messenger>,
     pub(crate) raw: ash::Instance,
     // The driver holds its address until the instance is destroyed: boxed, and dropped after that.
     messages: Box<Messages>,
     // Holds the library open.
-    _entry: ash::Entry,
+    entry: ash::Entry,
 }
 
 impl Instance {
@@ -51,6 +54,11 @@ impl Instance {
         let checks = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
         let mut features =
             vk::ValidationFeaturesEXT::default().enabled_validation_features(&checks);
+        // The layer has it, whether the loader says so or not.
+        let has_names = validation || has(ext::debug_utils::NAME);
+        if has_names {
+            names.push(ext::debug_utils::NAME.as_ptr());
+        }
         let mut layers: Vec<*const c_char> = Vec::new();
         let mut info = vk::InstanceCreateInfo::default()
             .flags(flags)
@@ -58,7 +66,6 @@ impl Instance {
         if validation {
             require_layer(&entry)?;
             layers.push(validation::LAYER.as_ptr());
-            names.push(ext::debug_utils::NAME.as_ptr());
             info = info.push_next(&mut debug);
             let own = extensions(&entry, Some(validation::LAYER))?;
             if own
@@ -81,16 +88,17 @@ impl Instance {
             _ => no_device(format!("vkCreateInstance: {}; {INSTALL}", describe(error))),
         })?;
         let mut instance = Instance {
+            has_names,
             messenger: None,
             raw,
             messages,
-            _entry: entry,
+            entry,
         };
         if validation {
             // SAFETY: the instance has the extension; its Drop ends the messenger first, and the
             // messages only after both.
             let messenger =
-                unsafe { Messenger::new(&instance._entry, &instance.raw, &instance.messages) };
+                unsafe { Messenger::new(&instance.entry, &instance.raw, &instance.messages) };
             let explain = |error| no_device(format!("validation messenger: {}", describe(error)));
             instance.messenger = Some(messenger.map_err(explain)?);
         }
@@ -100,6 +108,18 @@ impl Instance {
     /// Whether the validation layer is there.
     pub(crate) fn validates(&self) -> bool {
         self.messenger.is_some()
+    }
+
+    /// What names objects of a device, if there is something that does.
+    ///
+    /// # Safety
+    /// The device is of this instance, and outlives what is returned.
+    pub(crate) unsafe fn labels(&self, device: &ash::Device) -> Option<Labels> {
+        if !self.has_names {
+            return None;
+        }
+        // SAFETY: the instance has the extension; the caller's promise.
+        unsafe { Labels::new(&self.entry, &self.raw, device.handle()) }
     }
 
     /// What the validation layer complained about since the last question.

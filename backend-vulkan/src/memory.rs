@@ -1,6 +1,10 @@
 //! Buffers and the memory behind them.
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 use crate::gpu::Gpu;
+use crate::names::{self, Kind, Names};
 use ash::vk;
 use gpu_allocator::vulkan::{
     Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
@@ -10,7 +14,7 @@ use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use warpheap_api::host::{BufferId, DeviceError};
+use warpheap_api::host::{BufferId, DeviceError, Launch};
 
 /// Buffers of at least this many bytes get memory of their own from the driver.
 const DEDICATED_BYTES: u64 = 16 << 20;
@@ -59,6 +63,7 @@ struct Owned {
 /// All buffers of a device.
 pub(crate) struct Memory {
     buffers: HashMap<u64, Owned>,
+    names: Names,
     // Before the device: fields drop in this order.
     allocator: Allocator,
     gpu: Arc<Gpu>,
@@ -85,6 +90,7 @@ impl Memory {
         })?;
         Ok(Memory {
             buffers: HashMap::new(),
+            names: Names::default(),
             allocator,
             gpu: gpu.clone(),
         })
@@ -93,7 +99,14 @@ impl Memory {
     /// A buffer that only the device sees.
     pub(crate) fn alloc(&mut self, bytes: u64) -> Result<BufferId, DeviceError> {
         self.check_size(bytes)?;
-        self.make(bytes, MemoryLocation::GpuOnly).map(|(id, _)| id)
+        let (id, buffer) = self.make(bytes, MemoryLocation::GpuOnly)?;
+        if self.gpu.labels().is_some()
+            && let Some(name) = self.names.learn(id, Kind::Buffer, bytes)
+        {
+            // SAFETY: just made.
+            unsafe { self.gpu.name_new(buffer.raw, &name) };
+        }
+        Ok(id)
     }
 
     /// The same, of a buffer that may come to have `most` bytes.
@@ -131,15 +144,20 @@ impl Memory {
         std::mem::swap(&mut one.allocation, &mut other.allocation);
     }
 
-    /// A device-only buffer for the backend itself.
-    pub(crate) fn internal(&mut self, bytes: u64) -> Result<Buffer, DeviceError> {
-        Ok(self.make(bytes, MemoryLocation::GpuOnly)?.1)
+    /// A device-only buffer for the backend itself, with a name for tools.
+    pub(crate) fn internal(&mut self, bytes: u64, name: &str) -> Result<Buffer, DeviceError> {
+        let (_, buffer) = self.make(bytes, MemoryLocation::GpuOnly)?;
+        // SAFETY: just made.
+        unsafe { self.gpu.name_new(buffer.raw, name) };
+        Ok(buffer)
     }
 
     /// A buffer for the backend itself that the host sees, in cached and coherent memory: reads by the
     /// host are fast.
-    pub(crate) fn mapped(&mut self, bytes: u64) -> Result<Mapped, DeviceError> {
+    pub(crate) fn mapped(&mut self, bytes: u64, name: &str) -> Result<Mapped, DeviceError> {
         let (id, buffer) = self.make(bytes, MemoryLocation::GpuToCpu)?;
+        // SAFETY: just made.
+        unsafe { self.gpu.name_new(buffer.raw, name) };
         let owned = self.buffers.get(&id.0);
         match owned.and_then(|owned| owned.allocation.mapped_ptr()) {
             Some(address) => Ok(Mapped {
@@ -152,6 +170,23 @@ impl Memory {
                 call: "vkMapMemory",
                 what: "the driver mapped no address".to_string(),
             }),
+        }
+    }
+
+    /// Gives buffers the names that a launch tells of them, if somebody may look.
+    pub(crate) fn name_buffers(&mut self, launch: &Launch<'_>) {
+        let Some(labels) = self.gpu.labels() else {
+            return;
+        };
+        for (id, kind) in names::told(launch) {
+            let Some(owned) = self.buffers.get(&id.0).filter(|owned| owned.pins == 0) else {
+                // Another thread may be using its handle: a later launch tells the same.
+                continue;
+            };
+            if let Some(name) = self.names.learn(id, kind, owned.buffer.bytes) {
+                // SAFETY: alive, since it is in the table. Who records or submits commands with it has the table, or has pinned it.
+                unsafe { labels.name(owned.buffer.raw, &name) };
+            }
         }
     }
 
@@ -193,6 +228,7 @@ impl Memory {
 
     fn remove(&mut self, id: BufferId) {
         if let Some(owned) = self.buffers.remove(&id.0) {
+            self.names.forget(id);
             self.release(owned);
         }
     }

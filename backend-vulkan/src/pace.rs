@@ -55,8 +55,11 @@ impl Pace {
         }
         let (slot, buffer) = match &mut self.work {
             Some(work) => work,
-            none => match memory.internal(BYTES) {
-                Ok(buffer) => none.insert((CommandSlot::new(gpu, &gpu.line)?, buffer)),
+            none => match memory.internal(BYTES, "warpheap, for the clock") {
+                Ok(buffer) => none.insert((
+                    CommandSlot::new(gpu, &gpu.line, "warpheap, for the clock")?,
+                    buffer,
+                )),
                 Err(error @ DeviceError::OutOfMemory { .. }) => {
                     // A launch that has room is not refused for that.
                     tracing::debug!(%error, "the clock is not brought up");

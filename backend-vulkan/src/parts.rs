@@ -108,7 +108,7 @@ impl Parts {
         if let Some(part) = self.shelf(room).pop() {
             return Ok(part);
         }
-        let commands = Commands::new(&self.gpu)?;
+        let commands = Commands::new(&self.gpu, "warpheap, a stream")?;
         let flight = match room {
             0 => None,
             room => Some(Flight::new(&self.gpu, memory, room, false)?),

@@ -222,6 +222,8 @@ impl Pipelines {
         // code in it is valid is the promise of whoever made the image.
         let shader = unsafe { device.create_shader_module(&info, None) };
         let shader = self.gpu.check("vkCreateShaderModule", shader)?;
+        // SAFETY: just made.
+        unsafe { self.gpu.name_new(shader, &entry.name) };
 
         let limits = &self.gpu.limits;
         let mut width = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default()
@@ -274,7 +276,12 @@ impl Pipelines {
             self.keep(kept, made.is_ok());
         }
         match made {
-            Ok(pipelines) => Ok(pipelines.first().copied().unwrap_or_default()),
+            Ok(pipelines) => {
+                let pipeline = pipelines.first().copied().unwrap_or_default();
+                // SAFETY: just made.
+                unsafe { self.gpu.name_new(pipeline, &entry.name) };
+                Ok(pipeline)
+            }
             Err((_, error)) => Err(DeviceError::Driver {
                 device: limits.name.clone(),
                 call: "vkCreateComputePipelines",

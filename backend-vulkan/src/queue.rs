@@ -23,7 +23,7 @@ struct Turn {
 impl Turn {
     fn new(gpu: &Arc<Gpu>, memory: &mut Memory) -> Result<Self, DeviceError> {
         Ok(Turn {
-            slot: CommandSlot::new(gpu, &gpu.line)?,
+            slot: CommandSlot::new(gpu, &gpu.line, "warpheap launches")?,
             flight: Flight::new(gpu, memory, LAUNCHES, true)?,
         })
     }

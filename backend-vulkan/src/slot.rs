@@ -20,9 +20,9 @@ pub(crate) struct CommandSlot {
 }
 
 impl CommandSlot {
-    /// For submissions to one queue.
-    pub(crate) fn new(gpu: &Arc<Gpu>, line: &Arc<Line>) -> Result<Self, DeviceError> {
-        let commands = Commands::new(gpu)?;
+    /// For submissions to one queue, with a name for tools.
+    pub(crate) fn new(gpu: &Arc<Gpu>, line: &Arc<Line>, name: &str) -> Result<Self, DeviceError> {
+        let commands = Commands::new(gpu, name)?;
         // SAFETY: the device is alive.
         let fence = unsafe {
             let info = vk::FenceCreateInfo::default();

@@ -121,7 +121,7 @@ impl Staging {
                 self.bytes -= size;
                 Ok(self.spare.remove(at))
             }
-            None => memory.mapped(size),
+            None => memory.mapped(size, "warpheap staging of streams"),
         }
     }
 }

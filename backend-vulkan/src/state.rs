@@ -25,7 +25,7 @@ pub(crate) struct State {
     nothing: Buffer,
     /// The error of the call that lost the device.
     loss: Option<DeviceError>,
-    gpu: Arc<Gpu>,
+    pub(crate) gpu: Arc<Gpu>,
 }
 
 impl State {
@@ -38,7 +38,7 @@ impl State {
             streams: Table::new(&gpu),
             pace: Pace::default(),
             pipelines: Pipelines::new(&gpu),
-            nothing: memory.internal(NOTHING_BYTES)?,
+            nothing: memory.internal(NOTHING_BYTES, "warpheap, an empty slice")?,
             memory,
             loss: None,
             gpu,
@@ -196,6 +196,9 @@ impl State {
 
     /// Looks up everything that the launches need.
     pub(crate) fn prepare(&mut self, launches: &[Launch<'_>]) -> Result<Vec<Ready>, DeviceError> {
+        for launch in launches {
+            self.memory.name_buffers(launch);
+        }
         let (gpu, memory, nothing) = (&self.gpu, &self.memory, self.nothing);
         let pipelines = &mut self.pipelines;
         let each = launches.iter();

@@ -35,8 +35,8 @@ impl Transfer {
         let bytes = bytes.max(64 << 10).next_multiple_of(4);
         let mut stage = || {
             Ok::<_, DeviceError>(Stage {
-                slot: CommandSlot::new(gpu, &gpu.copy_line)?,
-                mapped: memory.mapped(bytes)?,
+                slot: CommandSlot::new(gpu, &gpu.copy_line, "warpheap copies")?,
+                mapped: memory.mapped(bytes, "warpheap staging")?,
             })
         };
         Ok(Transfer {

@@ -102,7 +102,13 @@ unsafe extern "system" fn on_message(
         let text = unsafe { CStr::from_ptr(pointer) };
         text.to_string_lossy().into_owned()
     };
-    let (id, message) = (text(data.p_message_id_name), text(data.p_message));
+    let (id, mut message) = (text(data.p_message_id_name), text(data.p_message));
+    // The launch that is being recorded, which the layer knows by its label. Some versions tell a label twice.
+    if data.cmd_buf_label_count > 0 && !data.p_cmd_buf_labels.is_null() {
+        // SAFETY: so many structures, valid for the duration of the call.
+        let label = text(unsafe { (*data.p_cmd_buf_labels).p_label_name });
+        message = format!("in {label}: {message}");
+    }
     // The loader reports broken drivers of other GPUs as GENERAL errors: not this device's doing.
     let checked = kinds.contains(vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION);
     if severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR) && checked {
@@ -131,6 +137,22 @@ mod tests {
             )
         };
         assert_eq!(answer, vk::FALSE);
+    }
+
+    #[test]
+    fn what_is_said_of_a_launch_names_it() {
+        let messages = Messages::default();
+        let labels = [vk::DebugUtilsLabelEXT::default().label_name(c"fill_l1")];
+        let data = vk::DebugUtilsMessengerCallbackDataEXT::default().message(c"a race");
+        let data = data.cmd_buf_labels(&labels);
+        let user = std::ptr::from_ref(&messages).cast_mut().cast();
+        let (severity, kind) = (
+            vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
+            vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION,
+        );
+        // SAFETY: valid addresses, as the driver would pass them.
+        unsafe { on_message(severity, kind, &data, user) };
+        assert_eq!(messages.take().as_deref(), Some("in fill_l1: a race"));
     }
 
     #[test]
