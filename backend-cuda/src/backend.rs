@@ -10,7 +10,6 @@ use crate::ids::next_id;
 use crate::mapped;
 use crate::memory::Allocation;
 use crate::module::Loaded;
-use crate::names::Names;
 use crate::nvtx;
 use crate::own::Own;
 use crate::recent::Recent;
@@ -89,7 +88,6 @@ impl CudaBackend {
                 load_time: Duration::ZERO,
                 recent: Recent::new(),
                 buffers: Table::new(),
-                names: Names::default(),
                 retired: Vec::new(),
                 streams: Table::new(),
                 spare: Vec::new(),
@@ -215,7 +213,6 @@ impl Backend for CudaBackend {
         let Some(allocation) = state.buffers.remove(buffer.0) else {
             return;
         };
-        state.names.forget(buffer);
         // No work of a stream uses it, and every other call has waited for what it queued.
         state.retired.push(allocation);
         if let Err(error) = state.bury(DURING) {

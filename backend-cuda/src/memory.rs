@@ -1,6 +1,7 @@
 //! Device memory at addresses that are multiples of 64 KiB.
 
 use crate::mapped::Mapped;
+use crate::names::Known;
 use crate::status::{Refused, Status, ask};
 use crate::sys::CUdevice;
 
@@ -19,6 +20,8 @@ pub(crate) struct Allocation {
     pub(crate) address: u64,
     /// Bytes in use.
     pub(crate) bytes: u64,
+    /// What tools were told that it is.
+    pub(crate) known: Known,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -63,6 +66,7 @@ impl Allocation {
             address: mapped.base,
             memory: Memory::Mapped(mapped),
             bytes,
+            known: Known::default(),
         })
     }
 
@@ -134,6 +138,7 @@ fn place(
                 memory: Memory::Whole(base),
                 address: base,
                 bytes,
+                known: Known::default(),
             });
         }
         free(base);
@@ -144,6 +149,7 @@ fn place(
         memory: Memory::Whole(base),
         address: base.next_multiple_of(ALIGN),
         bytes,
+        known: Known::default(),
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::handles::{Lane, unpin};
 use crate::memory::Allocation;
 use crate::module::Loaded;
-use crate::names::{self, Kind, Names};
+use crate::names::{self, Kind};
 use crate::nvtx;
 use crate::ready::Ready;
 use crate::recent::{Found, Recent};
@@ -23,8 +23,6 @@ pub(crate) struct State {
     pub(crate) load_time: Duration,
     pub(crate) recent: Recent,
     pub(crate) buffers: Table<Allocation>,
-    /// What tools were told that they are.
-    pub(crate) names: Names,
     /// Memory that nothing uses, to be freed when no stream works.
     pub(crate) retired: Vec<Allocation>,
     pub(crate) streams: Table<StreamState>,
@@ -144,10 +142,10 @@ impl State {
 
     /// Tells the tool, if there is one, what a buffer is.
     pub(crate) fn name_buffer(&mut self, buffer: BufferId, kind: Kind<'_>) {
-        let (Some(tool), Some(found)) = (nvtx::tool(), self.buffers.get(buffer.0)) else {
+        let (Some(tool), Some(found)) = (nvtx::tool(), self.buffers.get_mut(buffer.0)) else {
             return;
         };
-        if let Some(name) = self.names.learn(buffer, kind, found.bytes) {
+        if let Some(name) = found.known.learn(kind, found.bytes) {
             tool.name_memory(found.start(), &name);
         }
     }
@@ -256,7 +254,6 @@ impl State {
         let State {
             modules,
             buffers,
-            names: _,
             retired,
             streams,
             spare,

@@ -4,7 +4,7 @@
 pub(crate) mod tests;
 
 use crate::gpu::Gpu;
-use crate::names::{self, Kind, Names};
+use crate::names::{self, Kind, Known};
 use ash::vk;
 use gpu_allocator::vulkan::{
     Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
@@ -52,6 +52,8 @@ unsafe impl Send for Mapped {}
 struct Owned {
     buffer: Buffer,
     allocation: Allocation,
+    /// What it is called.
+    known: Known,
     /// As many bytes as it may come to have.
     most: u64,
     /// Calls that use it.
@@ -63,7 +65,6 @@ struct Owned {
 /// All buffers of a device.
 pub(crate) struct Memory {
     buffers: HashMap<u64, Owned>,
-    names: Names,
     // Before the device: fields drop in this order.
     allocator: Allocator,
     gpu: Arc<Gpu>,
@@ -90,7 +91,6 @@ impl Memory {
         })?;
         Ok(Memory {
             buffers: HashMap::new(),
-            names: Names::default(),
             allocator,
             gpu: gpu.clone(),
         })
@@ -100,11 +100,9 @@ impl Memory {
     pub(crate) fn alloc(&mut self, bytes: u64) -> Result<BufferId, DeviceError> {
         self.check_size(bytes)?;
         let (id, buffer) = self.make(bytes, MemoryLocation::GpuOnly)?;
-        if self.gpu.labels().is_some()
-            && let Some(name) = self.names.learn(id, Kind::Buffer, bytes)
-        {
+        if self.gpu.labels().is_some() {
             // SAFETY: just made.
-            unsafe { self.gpu.name_new(buffer.raw, &name) };
+            unsafe { self.gpu.name_new(buffer.raw, &Kind::Buffer.name(bytes)) };
         }
         Ok(id)
     }
@@ -142,6 +140,7 @@ impl Memory {
         };
         std::mem::swap(&mut one.buffer, &mut other.buffer);
         std::mem::swap(&mut one.allocation, &mut other.allocation);
+        std::mem::swap(&mut one.known, &mut other.known);
     }
 
     /// A device-only buffer for the backend itself, with a name for tools.
@@ -179,11 +178,11 @@ impl Memory {
             return;
         };
         for (id, kind) in names::told(launch) {
-            let Some(owned) = self.buffers.get(&id.0).filter(|owned| owned.pins == 0) else {
-                // Another thread may be using its handle: a later launch tells the same.
-                continue;
-            };
-            if let Some(name) = self.names.learn(id, kind, owned.buffer.bytes) {
+            // Another thread may be using the handle of one that is pinned: a later launch tells the same.
+            if let Some(owned) = self.buffers.get_mut(&id.0)
+                && owned.pins == 0
+                && let Some(name) = owned.known.learn(kind, owned.buffer.bytes)
+            {
                 // SAFETY: alive, since it is in the table. Who records or submits commands with it has the table, or has pinned it.
                 unsafe { labels.name(owned.buffer.raw, &name) };
             }
@@ -228,7 +227,6 @@ impl Memory {
 
     fn remove(&mut self, id: BufferId) {
         if let Some(owned) = self.buffers.remove(&id.0) {
-            self.names.forget(id);
             self.release(owned);
         }
     }
@@ -290,6 +288,7 @@ impl Memory {
                 let owned = Owned {
                     buffer,
                     allocation,
+                    known: Known::default(),
                     most: bytes,
                     pins: 0,
                     given_back: false,

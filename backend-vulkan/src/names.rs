@@ -3,7 +3,6 @@
 //! A backend is asked for bytes and is not told what for. It learns that from launches: of which buffers a kernel gets slices, and
 //! which are heaps. The backend for CUDA has the same file.
 
-use std::collections::HashMap;
 use warpheap_api::host::{Arg, BufferId, Launch};
 
 /// What a buffer is, as far as it is known: each knows more than those before it.
@@ -73,24 +72,19 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// How much is known of each buffer, and with how many bytes it was named.
-#[derive(Debug, Default)]
-pub(crate) struct Names(HashMap<u64, (u8, u64)>);
+/// How much is known of a buffer, and with how many bytes it was named.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Known(u8, u64);
 
-impl Names {
+impl Known {
     /// The name of a buffer of which something is told, if that makes it another one.
-    pub(crate) fn learn(&mut self, buffer: BufferId, kind: Kind<'_>, bytes: u64) -> Option<String> {
-        let known = self.0.entry(buffer.0).or_insert((0, 0));
-        if kind.rank() < known.0 || *known == (kind.rank(), bytes) {
+    pub(crate) fn learn(&mut self, kind: Kind<'_>, bytes: u64) -> Option<String> {
+        let told = Known(kind.rank(), bytes);
+        if told.0 < self.0 || told == *self {
             return None;
         }
-        *known = (kind.rank(), bytes);
+        *self = told;
         Some(kind.name(bytes))
-    }
-
-    /// A buffer is gone.
-    pub(crate) fn forget(&mut self, buffer: BufferId) {
-        self.0.remove(&buffer.0);
     }
 }
 
@@ -120,20 +114,17 @@ mod tests {
 
     #[test]
     fn a_name_changes_when_more_is_known_or_the_size_changes() {
-        let (mut names, id) = (Names::default(), BufferId(7));
-        let buffer = names.learn(id, Kind::Buffer, 64 << 20);
+        let mut known = Known::default();
+        let buffer = known.learn(Kind::Buffer, 64 << 20);
         assert_eq!(buffer.as_deref(), Some("warpheap buffer 64 MiB"));
-        let pool = names.learn(id, Kind::Pool(""), 64 << 20);
+        let pool = known.learn(Kind::Pool(""), 64 << 20);
         assert_eq!(pool.as_deref(), Some("warpheap pool 64 MiB"));
-        let pool = names.learn(id, Kind::Pool("Gallatin"), 64 << 20);
+        let pool = known.learn(Kind::Pool("Gallatin"), 64 << 20);
         assert_eq!(pool.as_deref(), Some("warpheap pool Gallatin 64 MiB"));
         // Neither the same again nor what says less.
-        assert_eq!(names.learn(id, Kind::Pool("Gallatin"), 64 << 20), None);
-        assert_eq!(names.learn(id, Kind::Vector, 64 << 20), None);
-        let grown = names.learn(id, Kind::Pool("Gallatin"), 1 << 30);
+        assert_eq!(known.learn(Kind::Pool("Gallatin"), 64 << 20), None);
+        assert_eq!(known.learn(Kind::Vector, 64 << 20), None);
+        let grown = known.learn(Kind::Pool("Gallatin"), 1 << 30);
         assert_eq!(grown.as_deref(), Some("warpheap pool Gallatin 1 GiB"));
-        names.forget(id);
-        let vector = names.learn(id, Kind::Vector, 4);
-        assert_eq!(vector.as_deref(), Some("warpheap vector 4 B"));
     }
 }

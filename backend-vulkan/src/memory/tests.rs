@@ -55,13 +55,18 @@ fn complaint(device: &Device, buffer: BufferId) -> String {
 fn what_is_said_of_a_buffer_has_its_name() {
     let Some(device) = validated() else { return };
     let pool: Pool<Bump> = device.reserve(3 << 20).unwrap();
+    let mut grown: Pool<Bump> = device.reserve_growing(1 << 20, 8 << 20).unwrap();
     let sums = DeviceVec::<u32>::zeroed(&device, 64).unwrap();
     let unused = device.alloc(1 << 20).unwrap();
     let kernels = warpheap_kernels::load(&device).unwrap();
     let shape = LaunchConfig::for_num_elems(64);
     kernels.selftest_vectors(&pool, shape, &sums).unwrap();
+    kernels.selftest_vectors(&grown, shape, &sums).unwrap();
+    grown.grow_to(5 << 20).unwrap();
+    kernels.selftest_vectors(&grown, shape, &sums).unwrap();
     let buffers = [
         (pool.raw().buffer.id(), "warpheap pool Bump 3 MiB"),
+        (grown.raw().buffer.id(), "warpheap pool Bump 5 MiB"),
         (sums.arg().binding().unwrap().0, "warpheap vector 256 B"),
         (unused.id(), "warpheap buffer 1 MiB"),
     ];
