@@ -22,7 +22,7 @@
 //! | `staging` | pinned memory that copies go through |
 //! | `bulk` | large copies from and to the host that are waited for |
 //! | `beside`, `waiting` | what calls have to know of streams that work beside them, and how they wait for these |
-//! | `nvtx`, `names` | what tools of NVIDIA's are told, and what memory is called there |
+//! | `nvtx` | what tools of NVIDIA's are told |
 //! | `sys`, `status` | the functions of the driver; what an answer of one means |
 //! | `driver`, `gpu`, `context`, `code`, `handles` | its objects: devices, contexts, loaded kernels, streams and events |
 //!
@@ -58,7 +58,6 @@ mod link;
 mod mapped;
 mod memory;
 mod module;
-mod names;
 mod nvtx;
 mod own;
 mod peers;

@@ -1,9 +1,9 @@
 //! Device memory at addresses that are multiples of 64 KiB.
 
 use crate::mapped::Mapped;
-use crate::names::Known;
 use crate::status::{Refused, Status, ask};
 use crate::sys::CUdevice;
+use warpheap_api::host::KnownBuffer;
 
 /// What the address of every buffer is a multiple of.
 pub(crate) const ALIGN: u64 = 64 << 10;
@@ -21,7 +21,7 @@ pub(crate) struct Allocation {
     /// Bytes in use.
     pub(crate) bytes: u64,
     /// What tools were told that it is.
-    pub(crate) known: Known,
+    pub(crate) known: KnownBuffer,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Allocation {
             address: mapped.base,
             memory: Memory::Mapped(mapped),
             bytes,
-            known: Known::default(),
+            known: KnownBuffer::default(),
         })
     }
 
@@ -138,7 +138,7 @@ fn place(
                 memory: Memory::Whole(base),
                 address: base,
                 bytes,
-                known: Known::default(),
+                known: KnownBuffer::default(),
             });
         }
         free(base);
@@ -149,7 +149,7 @@ fn place(
         memory: Memory::Whole(base),
         address: base.next_multiple_of(ALIGN),
         bytes,
-        known: Known::default(),
+        known: KnownBuffer::default(),
     })
 }
 

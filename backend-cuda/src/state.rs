@@ -3,7 +3,6 @@
 use crate::handles::{Lane, unpin};
 use crate::memory::Allocation;
 use crate::module::Loaded;
-use crate::names::{self, Kind};
 use crate::nvtx;
 use crate::ready::Ready;
 use crate::recent::{Found, Recent};
@@ -14,7 +13,7 @@ use crate::table::Table;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use warpheap_api::abi::{ARG_WORDS, ArgBlock, HEAP_WORDS, SLICE_WORDS};
-use warpheap_api::host::{BufferId, DeviceError, HeapArg, Launch, ModuleId, aligned};
+use warpheap_api::host::{BufferId, BufferKind, DeviceError, HeapArg, Launch, ModuleId, aligned};
 
 /// Everything that calls share, in the order in which it is dropped.
 pub(crate) struct State {
@@ -128,7 +127,7 @@ impl State {
     /// Tells the tool that is there what a launch tells of its buffers.
     #[cold]
     fn name_buffers(&mut self, launch: &Launch<'_>) {
-        for (buffer, kind) in names::told(launch) {
+        for (buffer, kind) in launch.buffer_kinds() {
             self.name_buffer(buffer, kind);
         }
     }
@@ -136,12 +135,12 @@ impl State {
     /// Takes memory in as a buffer.
     pub(crate) fn keep(&mut self, allocation: Allocation) -> BufferId {
         let buffer = BufferId(self.buffers.insert(allocation));
-        self.name_buffer(buffer, Kind::Buffer);
+        self.name_buffer(buffer, BufferKind::Buffer);
         buffer
     }
 
     /// Tells the tool, if there is one, what a buffer is.
-    pub(crate) fn name_buffer(&mut self, buffer: BufferId, kind: Kind<'_>) {
+    pub(crate) fn name_buffer(&mut self, buffer: BufferId, kind: BufferKind) {
         let (Some(tool), Some(found)) = (nvtx::tool(), self.buffers.get_mut(buffer.0)) else {
             return;
         };

@@ -7,7 +7,7 @@
 //! | `backend`, `state` | what a backend does, on top of the rest; what is left after a loss |
 //! | `calls` | launches and copies that are waited for |
 //! | `instance`, `gpu`, `validation` | library, device and queues; what the validation layer says |
-//! | `labels`, `names` | what objects are called where tools show them |
+//! | `labels` | what objects are called where tools show them |
 //! | `memory`, `transfer` | buffers, and moving bytes into and out of them |
 //! | `module`, `isolate`, `pipeline` | kernels: read, cut out for a block size, compiled |
 //! | `cache` | what drivers compiled, on disk |
@@ -48,7 +48,6 @@ mod line;
 mod loops;
 mod memory;
 mod module;
-mod names;
 mod order;
 mod pace;
 mod parts;

@@ -4,7 +4,6 @@
 pub(crate) mod tests;
 
 use crate::gpu::Gpu;
-use crate::names::{self, Kind, Known};
 use ash::vk;
 use gpu_allocator::vulkan::{
     Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
@@ -14,7 +13,7 @@ use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use warpheap_api::host::{BufferId, DeviceError, Launch};
+use warpheap_api::host::{BufferId, BufferKind, DeviceError, KnownBuffer, Launch};
 
 /// Buffers of at least this many bytes get memory of their own from the driver.
 const DEDICATED_BYTES: u64 = 16 << 20;
@@ -53,7 +52,7 @@ struct Owned {
     buffer: Buffer,
     allocation: Allocation,
     /// What it is called.
-    known: Known,
+    known: KnownBuffer,
     /// As many bytes as it may come to have.
     most: u64,
     /// Calls that use it.
@@ -102,7 +101,10 @@ impl Memory {
         let (id, buffer) = self.make(bytes, MemoryLocation::GpuOnly)?;
         if self.gpu.labels().is_some() {
             // SAFETY: just made.
-            unsafe { self.gpu.name_new(buffer.raw, &Kind::Buffer.name(bytes)) };
+            unsafe {
+                self.gpu
+                    .name_new(buffer.raw, &BufferKind::Buffer.name(bytes))
+            };
         }
         Ok(id)
     }
@@ -177,7 +179,7 @@ impl Memory {
         let Some(labels) = self.gpu.labels() else {
             return;
         };
-        for (id, kind) in names::told(launch) {
+        for (id, kind) in launch.buffer_kinds() {
             // Another thread may be using the handle of one that is pinned: a later launch tells the same.
             if let Some(owned) = self.buffers.get_mut(&id.0)
                 && owned.pins == 0
@@ -288,7 +290,7 @@ impl Memory {
                 let owned = Owned {
                     buffer,
                     allocation,
-                    known: Known::default(),
+                    known: KnownBuffer::default(),
                     most: bytes,
                     pins: 0,
                     given_back: false,

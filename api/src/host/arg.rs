@@ -30,6 +30,9 @@ pub struct SliceArg {
     pub(super) holds_shared: bool,
 }
 
+/// What stands for the name of an allocator that has none.
+const UNNAMED: &str = "an unnamed allocator";
+
 /// A heap among the arguments of a launch.
 #[derive(Clone, Debug)]
 pub struct HeapArg {
@@ -134,10 +137,15 @@ impl HeapArg {
         HeapArg {
             buffer,
             extent: Extent::new(words, words, params),
-            allocator: "an unnamed allocator",
+            allocator: UNNAMED,
             generation: Generation::default(),
             mistakes: None,
         }
+    }
+
+    /// The name of the allocator; none of a heap in a buffer.
+    pub fn allocator(&self) -> Option<&'static str> {
+        (self.allocator != UNNAMED).then_some(self.allocator)
     }
 
     /// Number of 32-bit words of the heap. It may be another one when the launch begins.

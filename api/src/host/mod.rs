@@ -18,6 +18,7 @@
 //! | `module` | the kernels of a device crate, embedded and on a device |
 //! | `launch`, `arg`, `check` | the shape of a launch, its arguments, and what is wrong with them |
 //! | `told` | what `tracing` is told of launches |
+//! | `naming` | what buffers are called where tools show them |
 //! | `stream`, `event`, `reading`, `scope` | work that the host does not wait for |
 //! | `queue` | what the three share: a queue of the backend, and what its work needs |
 //! | `streams` | what a backend implements for it |
@@ -48,6 +49,7 @@ mod launch;
 mod lend;
 mod mistake;
 mod module;
+mod naming;
 mod order;
 mod panic;
 mod parts;
@@ -86,6 +88,7 @@ pub use mistake::{
     TakeMistakes,
 };
 pub use module::{KernelImages, Module, Modules, PackedImage, unpack};
+pub use naming::{BufferKind, KnownBuffer};
 pub use panic::KernelPanic;
 pub use plan::{Fill, HeapPlan, HeapReader, HostAlloc, Refill};
 pub use pool::{HeapCalls, Pool, RawPool};
