@@ -56,7 +56,7 @@ impl Launch<'_> {
 }
 
 /// Bytes with a unit that fits: `3 MiB`, `1.5 KiB`.
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     let power = (bytes.max(1).ilog2() / 10).min(4);
     let unit = ["B", "KiB", "MiB", "GiB", "TiB"][power as usize];
     let one = 1u64 << (10 * power);

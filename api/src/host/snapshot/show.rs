@@ -1,6 +1,7 @@
 //! A snapshot as text.
 
 use super::{RegionUse, Snapshot, UseTotals};
+use crate::host::naming::size;
 use std::fmt;
 use std::format;
 use std::string::{String, ToString};
@@ -8,17 +9,6 @@ use std::vec::Vec;
 
 /// Uses that a sentence names one by one.
 const NAMED: usize = 4;
-
-/// Bytes with a unit that fits: `3 MiB`, `1.5 KiB`.
-fn size(bytes: u64) -> String {
-    let power = (bytes.max(1).ilog2() / 10).min(4);
-    let unit = ["B", "KiB", "MiB", "GiB", "TiB"][power as usize];
-    let one = 1u64 << (10 * power);
-    match bytes % one * 10 / one {
-        0 => format!("{} {unit}", bytes / one),
-        tenths => format!("{}.{tenths} {unit}", bytes / one),
-    }
-}
 
 fn plural(count: u64, one: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
