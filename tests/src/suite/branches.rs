@@ -15,7 +15,8 @@ fn lane_counts<A: Subject>(site: &Site) -> Vec<u32> {
     let most = (MOST_BYTES / (8 * A::LEAST_BLOCK.max(256))) as u32;
     match site.device.info().backend {
         BackendKind::Host => vec![32, 700],
-        _ if site.compiles_slowly() => vec![32, 300],
+        // Fewer than a block are a shape of their own, which is compiled for itself.
+        _ if site.compiles_slowly() => vec![300],
         _ => [32, 1000, 65_537, (1 << 20) + 17]
             .into_iter()
             .filter(|&lanes| lanes <= most)

@@ -246,7 +246,7 @@ pub fn runs_again<A: Subject>(site: &Site) {
     let inners = DeviceVec::<HeapVec<u32>>::zeroed(device, lanes as usize).expect("vectors");
     let shape = LaunchConfig {
         grid_dim: 2,
-        block_dim: 32,
+        block_dim: 48,
     };
     let nest = site
         .kernels

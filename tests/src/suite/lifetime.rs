@@ -43,12 +43,18 @@ pub fn freed_elsewhere<A: Subject>(site: &Site) {
                     .collect()
             })
             .collect();
-        heap.block_dim = 64 + round * 20;
+        // A shape of blocks is compiled for itself.
+        let one_shape = site.compiles_slowly();
+        if !one_shape {
+            heap.block_dim = 64 + round * 20;
+        }
         heap.run(&program, Failures::None);
         // In another order, by fewer lanes, in blocks of another shape.
         let mut slots = heap.taken();
         slots.sort_by_key(|slot| slot * 7919 % 1009);
-        heap.block_dim = 33;
+        if !one_shape {
+            heap.block_dim = 33;
+        }
         heap.free_all(&slots, 101);
         if A::CAPS.frees {
             let usage = heap.pool.stats().expect("stats").usage;

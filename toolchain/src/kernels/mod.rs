@@ -34,7 +34,7 @@ pub use project::Project;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Change nothing; fail if prebuilt code and sources disagree. All images are held against the hashes
-    /// of their sources; one of each crate that is divided by allocator and one of the others, other ones whenever
+    /// of their sources; one of the crates that are divided by allocator and one of the others, other ones whenever
     /// sources change, are compiled again and compared, SPIR-V as far as its draft
     #[arg(long)]
     check: bool,
