@@ -22,8 +22,8 @@ struct Calls {
     size: u32,
 }
 
-/// Lanes of a block of several warps, the last one in part on most devices.
-const LANES: u32 = 80;
+/// Lanes of a block of several warps, the last one in part whatever the width, unless it is 1.
+const LANES: u32 = 78;
 
 /// Every block of lanes has one block of memory, all its lanes see what others wrote to it, and what
 /// was freed is handed out again.
