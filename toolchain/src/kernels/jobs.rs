@@ -2,7 +2,8 @@
 //!
 //! PTX and SPIR-V are compiled side by side, each in a folder of the builder's, so that what images have in common is compiled once
 //! for each format. A worker whose format is done helps with the other one if several images of it wait; then it compiles what they
-//! have in common once more, in a folder of its own, which costs less than waiting.
+//! have in common once more, in a folder of its own, which costs less than waiting. Workers beyond the first of each format always
+//! have folders of their own.
 
 use crate::error::Result;
 use std::sync::{Mutex, PoisonError};
@@ -11,15 +12,18 @@ use warpheap_build::{DeviceCrate, Format, Toolchain};
 /// A crate as one of its images, a format, and what makes it.
 pub(super) type Job = (DeviceCrate, Format, Toolchain);
 
-/// From how many waiting images on a worker helps with the other format.
+/// The fewest workers: one for each format.
+pub(super) const FEWEST: usize = Format::ALL.len();
+
+/// From how many waiting images on the first worker of a format helps with the other format.
 const WORTH_HELPING: usize = 2;
 
-/// What is left to do, by format.
-struct Queue([Vec<Job>; Format::ALL.len()]);
+/// What is left to do, by format; the last is done first.
+struct Queue([Vec<Job>; FEWEST]);
 
 impl Queue {
     fn new(jobs: Vec<Job>) -> Self {
-        let mut queue = Queue([const { Vec::new() }; Format::ALL.len()]);
+        let mut queue = Queue([const { Vec::new() }; FEWEST]);
         for job in jobs {
             if let Some(at) = Format::ALL.iter().position(|format| *format == job.1) {
                 queue.0[at].push(job);
@@ -28,23 +32,27 @@ impl Queue {
         queue
     }
 
-    /// The next job for the worker of a format, and whether it is one of its own format.
+    /// The next job for a worker, and whether its place is the folder that images of this format share.
     fn next(&mut self, worker: usize) -> Option<(Job, bool)> {
-        if let Some(job) = self.0[worker].pop() {
-            return Some((job, true));
+        let first = worker < FEWEST;
+        if let Some(job) = self.0[worker % FEWEST].pop() {
+            return Some((job, first));
         }
+        let enough = if first { WORTH_HELPING } else { 1 };
         let mut others = self.0.iter_mut();
-        let other = others.find(|jobs| jobs.len() >= WORTH_HELPING)?;
+        let other = others.find(|jobs| jobs.len() >= enough)?;
         other.pop().map(|job| (job, false))
     }
 }
 
-/// Does every job, one of each format at a time, and gives their complaints.
+/// Does every job, as many at a time as there are workers, at least one for each format, and gives their complaints. What comes last
+/// is done first.
 ///
 /// # Errors
 /// The first error of a worker, which does nothing more then; the others end what is left.
 pub(super) fn side_by_side(
     jobs: Vec<Job>,
+    workers: usize,
     work: impl Fn(&DeviceCrate, Format, &Toolchain) -> Result<Option<String>> + Sync,
 ) -> Result<Vec<String>> {
     let queue = Mutex::new(Queue::new(jobs));
@@ -54,12 +62,12 @@ pub(super) fn side_by_side(
     };
     let worker = &|number: usize| -> Result<Vec<String>> {
         let mut complaints = Vec::new();
-        while let Some(((krate, format, toolchain), own)) = next(number) {
+        while let Some(((krate, format, toolchain), shared)) = next(number) {
             // A cargo locks the folder that it works in.
-            let krate = match own {
+            let krate = match shared {
                 true => krate,
                 false => {
-                    let place = krate.target_dir().join("helper");
+                    let place = krate.target_dir().join(format!("worker{number}"));
                     krate.with_target_dir(place)
                 }
             };
@@ -68,7 +76,7 @@ pub(super) fn side_by_side(
         Ok(complaints)
     };
     std::thread::scope(|scope| {
-        let numbers = 0..Format::ALL.len();
+        let numbers = 0..workers.max(FEWEST);
         let workers: Vec<_> = numbers
             .map(|number| scope.spawn(move || worker(number)))
             .collect();
@@ -117,7 +125,7 @@ mod tests {
         let jobs = Format::ALL.map(|format| job(project.path(), format));
         // Whoever comes first waits for the other: one after the other, this would not end.
         let together = Barrier::new(2);
-        let complaints = side_by_side(jobs.to_vec(), |_, format, _| {
+        let complaints = side_by_side(jobs.to_vec(), FEWEST, |_, format, _| {
             together.wait();
             Ok(Some(format.to_string()))
         });
@@ -136,5 +144,24 @@ mod tests {
         assert!(queue.next(0).is_none(), "one is left");
         assert!(queue.next(1).is_some_and(|(_, own)| own));
         assert!(queue.next(1).is_none());
+    }
+
+    #[test]
+    fn workers_beyond_the_first_have_folders_of_their_own_and_leave_nothing() {
+        let project = project();
+        let mut queue = Queue::new(vec![job(project.path(), Format::Spirv); 2]);
+        assert!(queue.next(3).is_some_and(|(_, shared)| !shared));
+        assert!(queue.next(0).is_none(), "one is left");
+        assert!(queue.next(2).is_some_and(|(_, shared)| !shared));
+        let jobs = vec![job(project.path(), Format::Ptx); 4];
+        let together = Barrier::new(4);
+        let complaints = side_by_side(jobs, 4, |krate, _, _| {
+            together.wait();
+            Ok(Some(krate.target_dir().display().to_string()))
+        });
+        let mut places = complaints.unwrap();
+        places.sort();
+        places.dedup();
+        assert_eq!(places.len(), 4, "{places:?}");
     }
 }

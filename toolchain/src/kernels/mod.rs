@@ -41,6 +41,10 @@ pub struct Args {
     /// With --check: compile all of them again, to the end
     #[arg(long, requires = "check")]
     every: bool,
+    /// How many images are compiled at the same time, half of them in each format. Each of them needs a core, and the largest ones 7 GB
+    /// of memory
+    #[arg(long, short, value_name = "NUMBER", default_value_t = jobs::FEWEST, value_parser = at_least_one_a_format)]
+    jobs: usize,
     /// Only images of this format
     #[arg(long, value_name = "FORMAT", value_parser = ["ptx", "spv"])]
     only: Option<String>,
@@ -48,6 +52,16 @@ pub struct Args {
     /// names all those whose sources have changed
     #[arg(value_name = "CRATE[.ALLOCATOR]")]
     images: Vec<String>,
+}
+
+fn at_least_one_a_format(text: &str) -> std::result::Result<usize, String> {
+    let fewest = jobs::FEWEST;
+    match text.parse() {
+        Ok(number) if number >= fewest => Ok(number),
+        _ => Err(format!(
+            "a number from {fewest} on is needed: one for each format"
+        )),
+    }
 }
 
 /// Runs the command. It prints a line for each image that is compiled, with its name and its time.
@@ -70,10 +84,10 @@ pub fn run(args: &Args, project: &Project) -> Result {
             to_refresh(args, &folder, chosen)?
         }
     };
-    let jobs = with_toolchains(args, todo)?;
+    let jobs = with_toolchains(args, largest_last(&folder, todo)?)?;
     let nothing_to_do = jobs.is_empty() && !args.check;
     let files = Mutex::new(());
-    complaints.extend(side_by_side(jobs, |krate, format, toolchain| {
+    complaints.extend(side_by_side(jobs, args.jobs, |krate, format, toolchain| {
         if args.check {
             compare::compare(&folder, krate, format, toolchain, args.every)
         } else {
@@ -137,6 +151,20 @@ fn to_refresh(args: &Args, folder: &Path, chosen: Vec<Image>) -> Result<Todo> {
             todo.push((image.krate, Format::Spirv));
         }
     }
+    Ok(todo)
+}
+
+/// In the order of what was compiled before: the largest image takes longest, and what comes last is begun first.
+fn largest_last(folder: &Path, mut todo: Todo) -> Result<Todo> {
+    let manifest = Manifest::read(folder)?;
+    let size = |(krate, format): &(DeviceCrate, Format)| {
+        let entry = manifest.get(&krate.image_name(), *format);
+        let file = entry.map(|entry| folder.join(&entry.file));
+        // Of one that was never compiled nothing is known: it comes first.
+        file.and_then(|file| file.metadata().ok())
+            .map_or(u64::MAX, |file| file.len())
+    };
+    todo.sort_by_cached_key(size);
     Ok(todo)
 }
 
