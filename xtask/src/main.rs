@@ -7,6 +7,7 @@ mod docs;
 mod mutants;
 mod package;
 mod test;
+mod tested;
 mod vulkan;
 mod workspace;
 

@@ -65,23 +65,27 @@ pub(super) fn choose(all: &[Crate], names: &[String]) -> Result<Vec<Image>> {
     Ok(images)
 }
 
-/// The images that a check compiles again when it compiles some: one of the crates that are divided by allocator, and one
-/// of those that are not, by the hashes of their sources. The hashes tell of stale images; this tells whether the compiler
-/// still makes of the sources what was recorded. Two suffice for that, and each takes minutes.
+/// The images that a check compiles again when it compiles some, with their formats: one of the crates that are divided by allocator,
+/// and, as PTX, one of those that are not, by the hashes of their sources. The hashes tell of stale images; this tells whether
+/// the compiler still makes of the sources what was recorded. These suffice for that, and SPIR-V of all allocators takes minutes.
 ///
 /// # Errors
 /// A source file that cannot be read.
-pub(super) fn sample(images: &[Image]) -> Result<Vec<String>> {
+pub(super) fn sample(images: &[Image]) -> Result<Vec<(String, Format)>> {
     let images: Vec<_> = images.iter().map(|image| &image.krate).collect();
     let is_divided = |image: &&DeviceCrate| {
         let same_crate = |other: &&&DeviceCrate| other.name() == image.name();
         images.iter().filter(same_crate).count() > 1
     };
     let (divided, whole) = images.iter().copied().partition::<Vec<_>, _>(is_divided);
-    let both = [divided, whole].into_iter();
-    both.filter(|images| !images.is_empty())
-        .map(|images| one_of(&images))
-        .collect()
+    let mut sample = Vec::new();
+    for (images, formats) in [(divided, &Format::ALL[..]), (whole, &[Format::Ptx])] {
+        if !images.is_empty() {
+            let name = one_of(&images)?;
+            sample.extend(formats.iter().map(|format| (name.clone(), *format)));
+        }
+    }
+    Ok(sample)
 }
 
 /// The name of one of some images, not none, by what the first is made of.
@@ -160,18 +164,21 @@ mod tests {
     #[test]
     fn a_check_compiles_one_image_of_the_divided_crates() {
         let sample = sample(&images(&["kernels", "bench/kernels"])).unwrap();
-        assert_eq!(sample.len(), 1, "{sample:?}");
+        let formats: Vec<_> = sample.iter().map(|(_, format)| *format).collect();
+        assert_eq!(formats, Format::ALL, "{sample:?}");
+        assert_eq!(sample[0].0, sample[1].0);
         let both = ["warpheap-kernels", "warpheap-bench-kernels"];
-        let one = both.iter().any(|name| sample[0].starts_with(name));
+        let one = both.iter().any(|name| sample[0].0.starts_with(name));
         assert!(one, "{sample:?}");
     }
 
     #[test]
     fn a_check_compiles_one_of_the_crates_that_are_not_divided() {
         let sample = sample(&images(&["examples/kmer", "examples/particles", "kernels"])).unwrap();
-        assert_eq!(sample.len(), 2, "{sample:?}");
+        let (name, format) = sample.last().unwrap();
         let examples = ["warpheap-kmer", "warpheap-particles"];
-        assert!(examples.contains(&sample[1].as_str()), "{sample:?}");
+        assert!(examples.contains(&name.as_str()), "{sample:?}");
+        assert_eq!(*format, Format::Ptx);
     }
 
     #[test]

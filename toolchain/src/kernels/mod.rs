@@ -34,7 +34,7 @@ pub use project::Project;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Change nothing; fail if prebuilt code and sources disagree. All images are held against the hashes
-    /// of their sources; one of the crates that are divided by allocator and one of the others, other ones whenever
+    /// of their sources; one of the crates that are divided by allocator and the PTX of one of the others, other ones whenever
     /// sources change, are compiled again and compared, SPIR-V as far as its draft
     #[arg(long)]
     check: bool,
@@ -87,13 +87,17 @@ pub fn run(args: &Args, project: &Project) -> Result {
     let jobs = with_toolchains(args, largest_last(&folder, todo)?)?;
     let nothing_to_do = jobs.is_empty() && !args.check;
     let files = Mutex::new(());
-    complaints.extend(side_by_side(jobs, args.jobs, |krate, format, toolchain| {
-        if args.check {
-            compare::compare(&folder, krate, format, toolchain, args.every)
-        } else {
-            refresh::refresh(&folder, krate, format, toolchain, &files).map(|()| None)
-        }
-    })?);
+    complaints.extend(side_by_side(
+        jobs,
+        args.jobs,
+        |krate, format, toolchain| {
+            if args.check {
+                compare::compare(&folder, krate, format, toolchain, args.every)
+            } else {
+                refresh::refresh(&folder, krate, format, toolchain, &files).map(|()| None)
+            }
+        },
+    )?);
     if nothing_to_do {
         println!("{}: all images fit their sources", folder.display());
     }
@@ -129,9 +133,13 @@ fn to_check(
             continue;
         }
         complaints.extend(compare::unguarded(folder, &image.krate)?);
-        if args.every || !args.images.is_empty() || sample.contains(&name) {
-            todo.extend(image.in_formats());
-        }
+        let all = args.every || !args.images.is_empty();
+        let sampled = |format| sample.contains(&(name.clone(), format));
+        todo.extend(
+            image
+                .in_formats()
+                .filter(|(_, format)| all || sampled(*format)),
+        );
     }
     Ok(todo)
 }

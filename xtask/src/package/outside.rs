@@ -1,6 +1,7 @@
 //! A project that has nothing but the packages: no checkout, no network.
 
 use super::Package;
+use crate::tested;
 use crate::workspace::{self, PROFILE};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -101,17 +102,9 @@ fn registry(folder: &Path, packages: &[Package]) -> Result {
 
 /// Makes a project as a user does, with `warpheap new`.
 fn make(folder: &Path, features: &str) -> Result<PathBuf> {
-    let mut cargo = workspace::cargo();
-    // The program beside its tests, in the whole workspace: nothing is compiled with other features than for the tests.
-    cargo.args([
-        "test",
-        "--quiet",
-        "--no-run",
-        "--workspace",
-        "--test",
-        "cli",
-    ]);
-    cargo.args(["--profile", PROFILE, "--features", features]);
+    // The program beside its tests: nothing is compiled in another way than for them.
+    let mut cargo = tested::cargo(features);
+    cargo.args(["--quiet", "--no-run", "--test", "cli"]);
     sh::run(&mut cargo)?;
     let built = workspace::target_dir(&workspace::metadata()?)?.join(PROFILE);
     let program = built.join("warpheap");

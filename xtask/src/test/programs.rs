@@ -1,11 +1,13 @@
 //! The programs that tests lie in, and how cargo runs them.
 
+use crate::tested;
 use crate::workspace::{self, PROFILE};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use warpheap_toolchain::error::{Error, Result};
+use warpheap_toolchain::sh;
 
 /// Programs that wait for minutes for a compiler of one thread, a driver's or cargo's: about as many as take as long as all
 /// other tests. (So not `compile`, the builder's.)
@@ -25,27 +27,6 @@ const EXPLORED: [&str; 11] = [
     "shared_vec",
     "string",
     "vec",
-];
-
-/// Crates that are compiled without optimisation: kernels for the host, most of them with every allocator, and the suite,
-/// which is generic. They take a sixth of the time then, and most tests that run them 8 % more: what runs long is the emulator. (Not
-/// in the manifest, which is a source of images.)
-const QUICKLY_COMPILED: [&str; 15] = [
-    "warpheap-checked-kernels",
-    "warpheap-collection-kernels",
-    "warpheap-container-kernels",
-    "warpheap-global-heap-kernels",
-    "warpheap-kmer",
-    "warpheap-map-kernels",
-    "warpheap-parameter-kernels",
-    "warpheap-particles",
-    "warpheap-quickstart",
-    "warpheap-swap",
-    "warpheap-tasks",
-    "warpheap-test-kernels",
-    "warpheap-tests",
-    "warpheap-tree",
-    "warpheap-word-count",
 ];
 
 /// The projects that are outside the workspace: a user's, the documentation's blocks, the litmus tests, the idioms under loom, and
@@ -173,19 +154,14 @@ impl<'a> Cargo<'a> {
         let mut command = workspace::cargo();
         command.current_dir(workspace::root().join(project));
         // One folder for all: what they share is compiled once.
-        command.env("CARGO_TARGET_DIR", workspace::root().join("target/outside"));
+        let folder = workspace::root().join("target/outside");
+        share_device_folder(&folder)?;
+        command.env("CARGO_TARGET_DIR", folder);
         self.run(command.args(["test", "--locked", "--profile", PROFILE]))
     }
 
-    /// The whole workspace, so that nothing is compiled with other features than before.
     fn test_workspace(&self) -> Command {
-        let mut command = workspace::cargo();
-        command.args(["test", "--workspace", "--profile", PROFILE]);
-        for package in QUICKLY_COMPILED {
-            let setting = format!("profile.{PROFILE}.package.{package}.opt-level=0");
-            command.args(["--config", &setting]);
-        }
-        command.args(["--features", self.features]);
+        let mut command = tested::cargo(self.features);
         command.envs(self.variables.iter().copied());
         command
     }
@@ -194,8 +170,24 @@ impl<'a> Cargo<'a> {
         if let Some(log) = self.log {
             command.stdout(log.end()?).stderr(log.end()?);
         }
-        warpheap_toolchain::sh::run(command)
+        sh::run(command)
     }
+}
+
+/// Lets kernels of a target folder be compiled where those of the workspace are, which has `core` for GPUs: it takes a minute.
+fn share_device_folder(folder: &Path) -> Result {
+    sh::make_dir(folder)?;
+    let (place, shared) = (
+        folder.join("device"),
+        workspace::root().join("target/device"),
+    );
+    if place.exists() || !shared.is_dir() {
+        return Ok(());
+    }
+    // Where there are no links it is compiled once more.
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&shared, &place).map_err(|e| failed("make", place, e))?;
+    Ok(())
 }
 
 /// Output of what runs beside other things, kept until it is over.
@@ -269,17 +261,6 @@ mod tests {
         both.extend(tests(&programs.others()));
         both.sort();
         assert!(both.iter().eq(&programs.names));
-    }
-
-    #[test]
-    fn what_is_quickly_compiled_is_there() {
-        let metadata = workspace::metadata().unwrap();
-        let names: BTreeSet<&str> = workspace::packages(&metadata)
-            .filter_map(|package| package["name"].as_str())
-            .collect();
-        for name in QUICKLY_COMPILED {
-            assert!(names.contains(name), "there is no `{name}`");
-        }
     }
 
     #[test]

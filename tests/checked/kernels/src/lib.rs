@@ -9,6 +9,7 @@ warpheap_rt::device_module!(allocators = [Checked<WarpHeap>, Checked<ScatterAllo
 
 pub mod asks;
 pub mod churn;
+pub mod cost;
 
 /// What a lane does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, HeapData)]

@@ -1,0 +1,192 @@
+//! What each adaptor around `WarpHeap` costs, in a churn and in rows that grow, and what `Checked` finds in many
+//! operations without a mistake. `cost [cuda|vulkan|host [launches of the churn]]`, of which the fastest counts.
+
+use std::process::ExitCode;
+use std::time::Duration;
+use warpheap_api::host::{Device, DeviceError, DeviceVec, HostAlloc, LaunchConfig, Pool};
+use warpheap_checked_kernels::Kernels;
+use warpheap_checked_kernels::cost::{FreeRowsEntry, RowsEntry, TurnsEntry};
+use warpheap_checked_tests::Site;
+use warpheap_rt::adaptor::{Checked, Counted, Limited, Traced};
+use warpheap_rt::alloc::WarpHeap;
+use warpheap_rt::device::HeapVec;
+
+/// What lanes do.
+struct Size {
+    /// Lanes of the churn.
+    lanes: u32,
+    /// Rounds of each.
+    rounds: u32,
+    /// Rows.
+    rows: u32,
+    /// Rounds in which rows grow.
+    changes: u32,
+    /// Bytes of the heap.
+    pool: u64,
+}
+
+const ON_A_GPU: Size = Size {
+    lanes: 1 << 18,
+    rounds: 64,
+    rows: 1 << 20,
+    changes: 20,
+    pool: 8 << 30,
+};
+
+const ON_CPUS: Size = Size {
+    lanes: 1 << 9,
+    rounds: 16,
+    rows: 1 << 10,
+    changes: 4,
+    pool: 64 << 20,
+};
+
+/// An allocator with the kernels.
+trait Subject: HostAlloc + TurnsEntry + RowsEntry + FreeRowsEntry {}
+
+impl<A: HostAlloc + TurnsEntry + RowsEntry + FreeRowsEntry> Subject for A {}
+
+struct Lab {
+    device: Device,
+    kernels: Kernels,
+    size: Size,
+    launches: u32,
+}
+
+/// The least time of a launch of the churn, that of all in which rows grew, and that of the launch that freed them.
+struct Times {
+    turns: Duration,
+    grown: Duration,
+    freed: Duration,
+}
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let backend = arguments.next().unwrap_or_else(|| "host".to_owned());
+    let launches = arguments.next().map_or(Ok(4), |text| text.parse());
+    let (Some(site), Some(launches)) = (site(&backend), launches.ok().filter(|n| *n > 0)) else {
+        eprintln!(
+            "error: give a backend that is compiled in and there, cuda, vulkan or host, and a number of launches"
+        );
+        return ExitCode::FAILURE;
+    };
+    let size = match site.is_small() {
+        true => ON_CPUS,
+        false => ON_A_GPU,
+    };
+    let lab = Lab {
+        device: site.device,
+        kernels: site.kernels,
+        size,
+        launches,
+    };
+    match run(&lab) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn site(backend: &str) -> Option<Site> {
+    match backend {
+        #[cfg(feature = "cuda")]
+        "cuda" => Site::cuda(),
+        #[cfg(feature = "vulkan")]
+        "vulkan" => Site::vulkan(),
+        "host" => Some(Site::host(32)),
+        _ => None,
+    }
+}
+
+fn run(lab: &Lab) -> Result<(), DeviceError> {
+    let Size {
+        lanes,
+        rounds,
+        rows,
+        changes,
+        pool,
+    } = lab.size;
+    println!("{}, a heap of {} MiB", lab.device.info().name, pool >> 20);
+    println!(
+        "churn: {lanes} lanes, {rounds} rounds; rows: {rows}, of which an eighth changes, {changes} rounds"
+    );
+    println!("                     churn ms     rows grow ms   rows freed ms");
+    let plain = measure::<WarpHeap>(lab)?;
+    tell("WarpHeap", &plain, &plain);
+    tell("Counted", &measure::<Counted<WarpHeap>>(lab)?, &plain);
+    tell("Limited", &measure::<Limited<WarpHeap>>(lab)?, &plain);
+    tell("Traced", &measure::<Traced<WarpHeap>>(lab)?, &plain);
+    tell("Checked", &measure::<Checked<WarpHeap>>(lab)?, &plain);
+    let operations = 2 * u64::from(lanes) * u64::from(rounds) * u64::from(lab.launches);
+    println!("Checked found nothing in {operations} mallocs and frees of the churn");
+    Ok(())
+}
+
+fn measure<A: Subject>(lab: &Lab) -> Result<Times, DeviceError> {
+    let turns = turns(lab, &lab.device.reserve::<A>(lab.size.pool)?)?;
+    let (grown, freed) = rows(lab, &lab.device.reserve::<A>(lab.size.pool)?)?;
+    Ok(Times {
+        turns,
+        grown,
+        freed,
+    })
+}
+
+fn turns<A: Subject>(lab: &Lab, pool: &Pool<A>) -> Result<Duration, DeviceError> {
+    let lanes = lab.size.lanes;
+    let mut wrong = DeviceVec::<u32>::zeroed(&lab.device, lanes as usize)?;
+    let mut least = Duration::MAX;
+    for _ in 0..lab.launches {
+        let config = LaunchConfig::for_num_elems(lanes);
+        let ran = lab
+            .kernels
+            .turns(pool, config, &mut wrong, lab.size.rounds)?;
+        least = least.min(ran.device_time);
+    }
+    none::<A>(&wrong)?;
+    Ok(least)
+}
+
+fn rows<A: Subject>(lab: &Lab, pool: &Pool<A>) -> Result<(Duration, Duration), DeviceError> {
+    let number = lab.size.rows;
+    let config = LaunchConfig::for_num_elems(number);
+    let mut rows = DeviceVec::<HeapVec<u32>>::zeroed(&lab.device, number as usize)?;
+    let mut wrong = DeviceVec::<u32>::zeroed(&lab.device, number as usize)?;
+    let mut grown = Duration::ZERO;
+    for round in 0..lab.size.changes {
+        let kernels = &lab.kernels;
+        grown += kernels
+            .rows(pool, config, &mut rows, &mut wrong, round)?
+            .device_time;
+    }
+    let freed = lab.kernels.free_rows(pool, config, &mut rows)?.device_time;
+    none::<A>(&wrong)?;
+    Ok((grown, freed))
+}
+
+/// Says so where lanes saw something that is wrong.
+fn none<A: HostAlloc>(wrong: &DeviceVec<u32>) -> Result<(), DeviceError> {
+    let wrong: u64 = wrong.to_vec()?.into_iter().map(u64::from).sum();
+    if wrong > 0 {
+        println!(
+            "{}: {wrong} requests failed or blocks were damaged",
+            A::NAME
+        );
+    }
+    Ok(())
+}
+
+fn tell(name: &str, times: &Times, plain: &Times) {
+    let cell = |of: fn(&Times) -> Duration| {
+        let (time, floor) = (of(times).as_secs_f64(), of(plain).as_secs_f64());
+        format!("{:>9.3} {:>5.2}", time * 1e3, time / floor)
+    };
+    println!(
+        "{name:<14} {} {} {}",
+        cell(|times| times.turns),
+        cell(|times| times.grown),
+        cell(|times| times.freed)
+    );
+}
