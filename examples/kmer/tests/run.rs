@@ -1,6 +1,6 @@
 //! The program does what it says, on every backend that is compiled in and present.
 
-use warpheap_example_testing::{BackendKind, Outcome, file, on_backends};
+use warpheap_example_testing::{BackendKind, Outcome, cases, file, on_backends};
 
 /// Where files for the program are written.
 const FOLDER: &str = env!("CARGO_TARGET_TMPDIR");
@@ -11,7 +11,7 @@ fn run(backend: BackendKind, arguments: &[&str]) -> Outcome {
 }
 
 fn runs_on(backend: BackendKind) {
-    for k in ["1", "12", "16"] {
+    for k in cases(backend, &["12", "1", "16"]) {
         let text = run(backend, &[k]).text(backend);
         assert!(text.contains("are counted right"), "{text}");
     }

@@ -1,6 +1,6 @@
 //! The program does what it says, on every backend that is compiled in and present.
 
-use warpheap_example_testing::{BackendKind, Outcome, on_backends};
+use warpheap_example_testing::{BackendKind, Outcome, cases, on_backends};
 
 fn run(backend: BackendKind, arguments: &[&str]) -> Outcome {
     let program = env!("CARGO_BIN_EXE_warpheap-particles");
@@ -8,7 +8,7 @@ fn run(backend: BackendKind, arguments: &[&str]) -> Outcome {
 }
 
 fn runs_on(backend: BackendKind) {
-    for (particles, steps) in [("4000", "21"), ("1", "3"), ("300", "100")] {
+    for &[particles, steps] in cases(backend, &[["4000", "21"], ["1", "3"], ["300", "100"]]) {
         let text = run(backend, &[particles, steps]).text(backend);
         let right = format!("all {steps} steps of {particles} particles are right");
         assert!(text.contains(&right), "{text}");

@@ -1,7 +1,7 @@
 //! The program does what it says, on every backend that is compiled in and present.
 
 use std::process::Command;
-use warpheap_example_testing::{BackendKind, Outcome, on_backends, outcome};
+use warpheap_example_testing::{BackendKind, Outcome, cases, on_backends, outcome};
 
 fn run(backend: BackendKind, arguments: &[&str]) -> Outcome {
     outcome(
@@ -28,14 +28,14 @@ fn runs_on(backend: BackendKind) {
             .map(String::from)
             .collect()
     };
-    let all = run(backend, &["--allocator", "all"]).text(backend);
-    assert_eq!(rows(&all), names, "{all}");
-    assert!(all.contains("all sums are right"), "{all}");
-    assert_eq!(
-        rows(&run(backend, &["--allocator", "Gallatin"]).text(backend)),
-        ["Gallatin"]
-    );
-    assert_eq!(rows(&run(backend, &[]).text(backend)), ["WarpHeap"]);
+    let all = (&["--allocator", "all"][..], &names[..]);
+    let one = (&["--allocator", "Gallatin"][..], &["Gallatin"][..]);
+    let default = (&[][..], &["WarpHeap"][..]);
+    for (arguments, allocators) in cases(backend, &[default, one, all]) {
+        let text = run(backend, arguments).text(backend);
+        assert_eq!(rows(&text), *allocators, "{text}");
+        assert!(text.contains("all sums are right"), "{text}");
+    }
 }
 
 on_backends!(runs_on: host, vulkan, cuda);

@@ -1,7 +1,7 @@
 //! The program does what it says, on every backend that is compiled in and present.
 
 use std::process::Command;
-use warpheap_example_testing::{BackendKind, Outcome, on_backends};
+use warpheap_example_testing::{BackendKind, Outcome, cases, on_backends};
 
 fn run(backend: BackendKind, arguments: &[&str]) -> Outcome {
     let program = env!("CARGO_BIN_EXE_warpheap-tasks");
@@ -9,8 +9,11 @@ fn run(backend: BackendKind, arguments: &[&str]) -> Outcome {
 }
 
 fn runs_on(backend: BackendKind) {
-    for arguments in [["1", "200", "256"], ["12", "7", "40"], ["3", "1", "1"]] {
-        let text = run(backend, &arguments).text(backend);
+    for arguments in cases(
+        backend,
+        &[["12", "7", "40"], ["1", "200", "256"], ["3", "1", "1"]],
+    ) {
+        let text = run(backend, arguments).text(backend);
         assert!(text.contains("all walks are right"), "{text}");
     }
 }

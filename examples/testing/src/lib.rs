@@ -61,6 +61,15 @@ fn present(example: &str, backend: BackendKind) -> bool {
     }
 }
 
+/// All cases, on Vulkan the first alone: its driver for CPUs compiles the kernels anew in each run of a program, which takes half a
+/// minute.
+pub fn cases<T>(backend: BackendKind, all: &[T]) -> &[T] {
+    match backend {
+        BackendKind::Vulkan => all.get(..1).unwrap_or(all),
+        _ => all,
+    }
+}
+
 /// What a program left behind.
 #[derive(Debug, Clone)]
 pub struct Outcome {
