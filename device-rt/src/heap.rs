@@ -79,6 +79,14 @@ impl<A: DeviceAlloc> Heap<A> {
         self.note(result, layout)
     }
 
+    /// [`malloc`](Self::malloc) where it is seldom needed: apart from the code around it, so that this keeps its registers.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn malloc_rarely(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        let result = crate::arch::malloc_rarely(self.alloc, layout);
+        self.note(result, layout)
+    }
+
     /// Takes a block back; see [`DeviceAlloc::free`].
     ///
     /// # Safety

@@ -71,6 +71,20 @@ pub const HAS_CLOCK: bool = !cfg!(target_arch = "spirv");
 /// Whether a panic ends its lane and no other.
 pub const PANICS_END_LANES: bool = cfg!(warpheap_alloc) | !ON_DEVICE;
 
+#[cfg(target_arch = "nvptx64")]
+pub use target::malloc_rarely;
+
+/// A malloc of code that seldom needs one. Here as any other: all is inlined, or there are registers enough.
+#[cfg(not(target_arch = "nvptx64"))]
+#[inline(always)]
+#[track_caller]
+pub fn malloc_rarely<A: warpheap_api::DeviceAlloc>(
+    alloc: A,
+    layout: warpheap_api::Layout,
+) -> Result<warpheap_api::DevicePtr<u8>, warpheap_api::AllocError> {
+    alloc.malloc(layout)
+}
+
 /// Lets other lanes run for about this time, where the device can: here it cannot (Vulkan has no such instruction, and
 /// the emulator schedules at every atomic).
 #[cfg(not(target_arch = "nvptx64"))]

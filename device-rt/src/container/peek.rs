@@ -29,8 +29,11 @@ unsafe impl<M: HeapMemory> HeapMemory for Peek<M> {
     pass_on! {
         len() -> usize;
         write(word: usize, value: u32);
+        write4(word: usize, values: [u32; 4]);
         load(word: usize) -> u32;
         load4(word: usize) -> [u32; 4];
+        load_acquire(word: usize) -> u32;
+        load4_acquire(word: usize) -> [u32; 4];
         glance(word: usize) -> u32;
         store(word: usize, value: u32);
         fetch_add(word: usize, value: u32) -> u32;

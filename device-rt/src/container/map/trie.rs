@@ -1,7 +1,7 @@
 //! Finding a key's leaf, and hanging one in.
 
 use super::leaf::{self, Before};
-use super::path::{MOST_NODES, Path};
+use super::path::{MOST_NODES, NODE_SLOTS, Path};
 use super::slot::{
     EMPTY, NODE, NODE_LAYOUT, block, first_word, has_key, is_node, key_of, leaf_layout, slot_of,
 };
@@ -129,7 +129,7 @@ impl Trie {
         }
         // Here, and not where it is needed: lanes of a warp get theirs together.
         let leaf_layout = leaf_layout(key.words(), value.words());
-        let own = heap.malloc(leaf_layout)?;
+        let own = heap.malloc_rarely(leaf_layout)?;
         leaf::write_new(memory, own.word(), key, value);
         memory.release();
         let mut path = place.path;
@@ -157,8 +157,15 @@ impl Trie {
                 if below.ended() {
                     error = AllocError::Unsupported.code();
                 } else if spare == EMPTY {
-                    match heap.calloc(NODE_LAYOUT) {
-                        Ok(node) => spare = slot_of(node) | NODE,
+                    match heap.malloc_rarely(NODE_LAYOUT) {
+                        Ok(node) => {
+                            let mut word = 0;
+                            while word < NODE_SLOTS as usize {
+                                memory.write4(node.word() + word, [EMPTY; 4]);
+                                word += 4;
+                            }
+                            spare = slot_of(node) | NODE;
+                        }
                         Err(cause) => error = cause.code(),
                     }
                 }

@@ -15,9 +15,9 @@ fn hash(key: [u32; 2]) -> u32 {
 }
 
 /// Different keys with the same first hash.
-fn colliding() -> Vec<[u32; 2]> {
+fn colliding(count: u32) -> Vec<[u32; 2]> {
     let half = |key: u32| warpheap_rt::sync::hash(!key);
-    let keys: Vec<[u32; 2]> = (0..40).map(|i| [i, 1 ^ half(1) ^ half(i)]).collect();
+    let keys: Vec<[u32; 2]> = (0..count).map(|i| [i, 1 ^ half(1) ^ half(i)]).collect();
     assert!(
         keys.iter().all(|&key| hash(key) == hash([1, 1])),
         "the test's keys do not collide"
@@ -25,12 +25,12 @@ fn colliding() -> Vec<[u32; 2]> {
     keys
 }
 
-/// Keys with the same tag: sixteen have room in slots, the others go to the trie.
+/// Keys with the same tag: they have room in a group of the root and in one of each of thirteen branches, the others go to the trie.
 pub fn collides_in_slots(site: &Site) {
     let pool = site.heap::<RandomWalkMalloc>(1 << 20);
     let set = DeviceHashSet::<[u32; 2], RandomWalkMalloc>::new(&pool, 7).expect("a set");
-    let keys = colliding();
-    let (there, more) = keys.split_at(25);
+    let keys = colliding(14 * 32 + 30);
+    let (there, more) = keys.split_at(14 * 32 + 10);
     set.fill(there).expect("fill");
     let answers = DeviceVec::<u32>::zeroed(&site.device, keys.len()).expect("answers");
     let listed = DeviceVec::from_slice(&site.device, &keys).expect("keys");
@@ -57,7 +57,7 @@ pub fn collides_in_slots(site: &Site) {
 /// Keys whose first hash is the same part at the second.
 pub fn collides(site: &Site) {
     let world = World::<WarpHeap>::new(site, 1 << 20, 3);
-    let keys = colliding();
+    let keys = colliding(40);
     let op = |kind, key: &[u32; 2]| MapOp {
         kind,
         key: key[0],

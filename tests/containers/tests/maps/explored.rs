@@ -45,7 +45,14 @@ fn keys_are_listed_once_while_others_come() {
 #[test]
 fn memory_runs_out() {
     for seed in 0..3 {
-        runs_out(&Site::explored(4, seed));
+        all_run_out(&Site::explored(4, seed));
+    }
+}
+
+#[test]
+fn all_ask_for_what_has_no_room() {
+    for seed in 0..6 {
+        asked_by_all(&Site::explored([1, 4, 32][seed as usize % 3], seed));
     }
 }
 
@@ -53,5 +60,6 @@ fn memory_runs_out() {
 fn collisions() {
     for seed in 0..10 {
         collides(&Site::explored(8, seed));
+        collides_in_slots(&Site::explored(8, seed));
     }
 }
