@@ -87,6 +87,20 @@ impl<A: DeviceAlloc> Heap<A> {
         self.note(result, layout)
     }
 
+    /// [`free`](Self::free) where it is seldom needed, as [`malloc_rarely`](Self::malloc_rarely).
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) unsafe fn free_rarely(self, ptr: DevicePtr<u8>, layout: Layout) {
+        if !ptr.is_null() {
+            self.memory().note_free(ptr, layout);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { crate::arch::free_rarely(self.alloc, ptr, layout) }
+    }
+
     /// Takes a block back; see [`DeviceAlloc::free`].
     ///
     /// # Safety

@@ -72,7 +72,7 @@ pub const HAS_CLOCK: bool = !cfg!(target_arch = "spirv");
 pub const PANICS_END_LANES: bool = cfg!(warpheap_alloc) | !ON_DEVICE;
 
 #[cfg(target_arch = "nvptx64")]
-pub use target::malloc_rarely;
+pub use target::{free_rarely, late, malloc_rarely};
 
 /// A malloc of code that seldom needs one. Here as any other: all is inlined, or there are registers enough.
 #[cfg(not(target_arch = "nvptx64"))]
@@ -83,6 +83,29 @@ pub fn malloc_rarely<A: warpheap_api::DeviceAlloc>(
     layout: warpheap_api::Layout,
 ) -> Result<warpheap_api::DevicePtr<u8>, warpheap_api::AllocError> {
     alloc.malloc(layout)
+}
+
+/// A free of code that seldom needs one. Here as any other.
+///
+/// # Safety
+/// As [`DeviceAlloc::free`](warpheap_api::DeviceAlloc::free).
+#[cfg(not(target_arch = "nvptx64"))]
+#[inline(always)]
+#[track_caller]
+pub unsafe fn free_rarely<A: warpheap_api::DeviceAlloc>(
+    alloc: A,
+    ptr: warpheap_api::DevicePtr<u8>,
+    layout: warpheap_api::Layout,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { alloc.free(ptr, layout) }
+}
+
+/// The same word. What is computed from the answer is computed here, and not before a loop in which few lanes come here.
+#[cfg(not(target_arch = "nvptx64"))]
+#[inline(always)]
+pub fn late(word: u32) -> u32 {
+    word
 }
 
 /// Lets other lanes run for about this time, where the device can: here it cannot (Vulkan has no such instruction, and

@@ -368,3 +368,46 @@ fn malloc_apart<A: DeviceAlloc>(alloc: A, size: usize, align: usize) -> u64 {
         Err(error) => u64::from(error.code()) << 32,
     }
 }
+
+/// A free of code that seldom needs one, by a call in the same way.
+///
+/// # Safety
+/// As [`DeviceAlloc::free`].
+#[inline(always)]
+pub unsafe fn free_rarely<A: DeviceAlloc>(alloc: A, ptr: DevicePtr<u8>, layout: Layout) {
+    let address: u64;
+    // SAFETY: the address of a function.
+    unsafe {
+        asm!(
+            "mov.u64 {}, {};",
+            out(reg64) address,
+            sym free_apart::<A>,
+            options(pure, nomem, nostack),
+        );
+    }
+    // SAFETY: it is of this type, and the caller's promise.
+    unsafe {
+        let apart = core::mem::transmute::<u64, unsafe fn(A, u32, usize, usize)>(address);
+        apart(alloc, ptr.granule(), layout.size(), layout.align());
+    }
+}
+
+/// # Safety
+/// As [`DeviceAlloc::free`].
+#[inline(never)]
+unsafe fn free_apart<A: DeviceAlloc>(alloc: A, granule: u32, size: usize, align: usize) {
+    let layout = warpheap_api::layout::aligned(size, align);
+    // SAFETY: the caller's promise.
+    unsafe { alloc.free(DevicePtr::from_granule(granule), layout) }
+}
+
+/// The same word. What is computed from the answer is computed here, and not before a loop in which few lanes come here: the compiler
+/// would keep it in registers for all.
+#[inline(always)]
+pub fn late(word: u32) -> u32 {
+    let same;
+    // Not `pure`, so that it stays where it is.
+    // SAFETY: a move from a register to a register.
+    unsafe { asm!("mov.b32 {}, {};", out(reg32) same, in(reg32) word, options(nomem, nostack)) };
+    same
+}

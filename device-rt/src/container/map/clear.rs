@@ -116,14 +116,14 @@ impl Flat {
                 }
                 on = level.shift < top;
                 if on {
-                    level.link = memory.load(level.link_at);
+                    level.link = memory.load(level.link_at(self));
                     on = is_branch(level.link);
                     if on {
                         level = level.below(self);
                     }
                 } else {
                     // SAFETY: the caller's promise.
-                    unsafe { self.free_below(heap, level.link_at) };
+                    unsafe { self.free_below(heap, level.link_at(self)) };
                 }
             }
             // Without going past the end of the numbers.

@@ -14,9 +14,9 @@
 //! it counts as done before that. It must not be seen afterwards, in the value of who brings the key again. So the
 //! lane looks at the tag once more ([`changed`](Flat::changed)), and burns a slot that it finds busy: the value is brought elsewhere then.
 
-use super::branch::is_branch;
 use super::leaf::MOST_ROUNDS;
 use super::level::Level;
+use super::seek::Spot;
 use super::tag::{self, BURNED, BUSY, DEAD, EMPTY, FULL};
 use super::words::{Stored, WordSource};
 use crate::arch;
@@ -42,17 +42,6 @@ pub struct Flat {
     pub key_words: u32,
     /// Words of a value: none or one.
     pub value_words: u32,
-}
-
-/// Where a search ended.
-#[derive(Clone, Copy)]
-struct Spot {
-    /// The word of the slot's tag.
-    slot: usize,
-    /// What it said: [`EMPTY`], or that it is the key's.
-    tag: u32,
-    /// Which of the key's places it is; [`GROUP_SLOTS`] if all are others'.
-    place: u32,
 }
 
 /// What came of bringing a key.
@@ -129,7 +118,7 @@ impl Flat {
 
     /// Whether a slot that is full or dead has this key.
     #[inline(always)]
-    fn has_key<M: HeapMemory, K: WordSource>(self, memory: M, slot: usize, key: K) -> bool {
+    pub fn has_key<M: HeapMemory, K: WordSource>(self, memory: M, slot: usize, key: K) -> bool {
         let count = stored_words(self.key_words);
         let stored = Stored {
             memory,
@@ -145,104 +134,16 @@ impl Flat {
         differs == 0
     }
 
-    /// The first place, from `from` to `until`, that is empty or the key's, in a group. Slots that are busy are passed over unless `all`.
-    ///
-    /// The four tags of a bucket are loaded in any order: a search that finds an empty slot may have seen it before those in
-    /// front of it, and is as good as one that was then.
-    #[inline(always)]
-    fn seek<M: HeapMemory, K: WordSource>(
-        self,
-        memory: M,
-        key: K,
-        level: Level,
-        from: u32,
-        until: u32,
-        all: bool,
-    ) -> Spot {
-        let hash = level.way;
-        let home = hash & (tag::SIDES - 1);
-        let mut spot = Spot {
-            slot: 0,
-            tag: EMPTY,
-            place: GROUP_SLOTS,
-        };
-        let mut side = from / BUCKET_SLOTS;
-        let mut passed = from % BUCKET_SLOTS;
-        let mut sides = until / BUCKET_SLOTS;
-        while side < sides {
-            let first = self.slot(level.first, (home ^ side) * BUCKET_SLOTS);
-            let tags = memory.load4(first);
-            let owner = tag::owner_of(hash, self.bits, side);
-            // A bit for each slot that ends the search.
-            let mut ends = 0;
-            let mut i = 0;
-            while i < BUCKET_SLOTS {
-                let tag = tags[i as usize];
-                let state = tag::state(tag);
-                let stops = (state == FULL) | (state == DEAD) | ((state == BUSY) & all);
-                let mine = (tag::owner(tag) == owner) & stops;
-                ends |= ((tag == EMPTY) | mine) as u32 * (1 << i);
-                i += 1;
-            }
-            ends &= u32::MAX << passed;
-            passed = 0;
-            let place = side * BUCKET_SLOTS;
-            side += 1;
-            while ends != 0 {
-                let index = ends.trailing_zeros();
-                ends &= ends - 1;
-                let low = select(index == 0, tags[0], tags[1]);
-                let high = select(index == 2, tags[2], tags[3]);
-                let tag = select(index < 2, low, high);
-                let slot = first + index as usize;
-                let mut mine = true;
-                if (tag::state(tag) == FULL) | (tag::state(tag) == DEAD) {
-                    memory.acquire();
-                    mine = self.has_key(memory, slot, key);
-                }
-                if mine {
-                    spot.slot = slot;
-                    spot.tag = tag;
-                    spot.place = place + index;
-                    ends = 0;
-                    sides = 0;
-                }
-            }
-        }
-        spot
-    }
-
     /// The slot in which a key is there and its tag; or 0, and whether the key has no slot.
     #[inline(always)]
     pub fn find<M: HeapMemory, K: WordSource>(self, memory: M, key: K) -> Found {
-        let mut level = Level::root(self, tag::hash_of(key));
-        let mut found = Found {
-            slot: 0,
-            tag: EMPTY,
-            elsewhere: false,
-        };
-        // Most keys of a root that is large enough are in the first bucket: no look at the link.
-        let mut from = 0;
-        let mut until = BUCKET_SLOTS;
-        let mut on = true;
-        while on {
-            let spot = self.seek(memory, key, level, from, until, false);
-            found.tag = spot.tag;
-            let no_room = spot.place == GROUP_SLOTS;
-            if !no_room & (tag::state(spot.tag) == FULL) {
-                found.slot = spot.slot;
-            }
-            let first = until == BUCKET_SLOTS;
-            // The filter said "perhaps" without need.
-            on = no_room & (first | is_branch(level.link));
-            if on {
-                level = level.after(self, memory, first);
-                from = level.looked_at();
-                until = GROUP_SLOTS;
-            }
-            found.elsewhere = no_room & !level.has_bits();
+        let spot = self.search(memory, key, Spot::begin(self, key), false);
+        let full = !spot.no_room() & (tag::state(spot.tag) == FULL);
+        Found {
+            slot: if full { spot.slot } else { 0 },
+            tag: spot.tag,
+            elsewhere: spot.no_room() & !spot.level.has_bits(),
         }
-        found
     }
 
     /// Gives the key a slot with this value, if it has none that is full. Asks the heap for nothing.
@@ -253,32 +154,19 @@ impl Flat {
         key: K,
         value: V,
     ) -> Entered {
-        let mut entered = Entered {
-            slot: 0,
-            how: Entered::CONTENDED,
-            level: Level::root(self, tag::hash_of(key)),
-        };
-        let mut place = 0;
-        // As in `find`.
-        let mut until = BUCKET_SLOTS;
+        let mut how = Entered::CONTENDED;
+        let mut spot = Spot::begin(self, key);
         let mut looks = 0;
         let mut round = 0;
-        while (entered.how == Entered::CONTENDED) & (round < MOST_ROUNDS) {
+        while (how == Entered::CONTENDED) & (round < MOST_ROUNDS) {
             round += 1;
-            let spot = self.seek(memory, key, entered.level, place, until, true);
-            place = spot.place;
-            entered.slot = spot.slot;
+            spot = self.search(memory, key, spot, true);
             let state = tag::state(spot.tag);
-            let no_room = place == GROUP_SLOTS;
-            let first = until == BUCKET_SLOTS;
-            if no_room & (first | is_branch(entered.level.link)) {
-                entered.level = entered.level.after(self, memory, first);
-                place = entered.level.looked_at();
-                until = GROUP_SLOTS;
-            } else if no_room {
-                entered.how = Entered::NO_ROOM;
+            if spot.no_room() {
+                how = Entered::NO_ROOM;
             } else if state == FULL {
-                entered.how = Entered::THERE;
+                memory.acquire();
+                how = Entered::THERE;
             } else if state == BUSY {
                 looks += 1;
                 if looks > MOST_LOOKS {
@@ -288,10 +176,14 @@ impl Flat {
                     arch::pause(PAUSE);
                 }
             } else if self.claim(memory, spot, key, value) {
-                entered.how = Entered::NEW;
+                how = Entered::NEW;
             }
         }
-        entered
+        Entered {
+            slot: spot.slot,
+            how,
+            level: spot.level,
+        }
     }
 
     /// Makes an empty or dead slot the key's; false if others came in between.
@@ -303,7 +195,7 @@ impl Flat {
         key: K,
         value: V,
     ) -> bool {
-        let owner = tag::owner_of(tag::hash_of(key), self.bits, spot.place / BUCKET_SLOTS);
+        let owner = tag::owner_of(spot.level.way, self.bits, spot.place / BUCKET_SLOTS);
         let mut done = false;
         if memory.compare_exchange(spot.slot, spot.tag, owner | BUSY) == spot.tag {
             if spot.tag == EMPTY {

@@ -42,13 +42,14 @@ impl Flat {
     #[inline(always)]
     fn grow<A: DeviceAlloc>(self, heap: Heap<A>, level: Level) -> u32 {
         let memory = heap.memory();
-        let mut seen = memory.compare_exchange(level.link_at, EMPTY, CLAIMED);
+        let link_at = level.link_at(self);
+        let mut seen = memory.compare_exchange(link_at, EMPTY, CLAIMED);
         let mut own = seen == EMPTY;
         let mut looks = 0;
         while (seen == CLAIMED) & (looks < MOST_LOOKS) {
             looks += 1;
             arch::pause(PAUSE);
-            seen = memory.load(level.link_at);
+            seen = memory.load(link_at);
         }
         own |= seen == CLAIMED;
         let mut code = 0;
@@ -58,7 +59,7 @@ impl Flat {
                 Ok(block) => self.hang(heap, level, slot_of(block)),
                 Err(error) => {
                     code = error.code();
-                    memory.compare_exchange(level.link_at, CLAIMED, EMPTY);
+                    memory.compare_exchange(link_at, CLAIMED, EMPTY);
                 }
             }
         }
@@ -72,19 +73,20 @@ impl Flat {
         branch::write_new(memory, branch, level.branch, self.group_words());
         self.write_filters(memory, level, branch);
         memory.release();
+        let link_at = level.link_at(self);
         // A lane that was late may have made it empty, and one that comes now may claim it again.
         let mut seen = CLAIMED;
         let mut hangs = false;
         let mut round = 0;
         while !hangs & !is_branch(seen) & (round < MOST_ROUNDS) {
             round += 1;
-            let old = memory.compare_exchange(level.link_at, seen, branch);
+            let old = memory.compare_exchange(link_at, seen, branch);
             hangs = old == seen;
             seen = old;
         }
         if !hangs {
             // SAFETY: this lane got it and hung it in nowhere.
-            unsafe { heap.free(block(branch), branch::branch_layout(self.group_words())) };
+            unsafe { heap.free_rarely(block(branch), branch::branch_layout(self.group_words())) };
         }
     }
 

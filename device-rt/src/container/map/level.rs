@@ -2,10 +2,11 @@
 
 use super::branch::{self, BRANCH_BITS, GROUPS, is_branch};
 use super::filter::Bits;
-use super::flat::{BUCKET_SLOTS, Flat};
+use super::flat::Flat;
 use super::slot::EMPTY;
 use super::tag::SIDE_BITS;
-use warpheap_api::{HeapMemory, select};
+use crate::arch;
+use warpheap_api::HeapMemory;
 
 /// A group, and the way that leads to it. Plain words.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +19,6 @@ pub struct Level {
     pub branch: u32,
     /// The word in which the group begins.
     pub first: usize,
-    /// The word of its link.
-    pub link_at: usize,
     /// What the link said when it was last looked at.
     pub link: u32,
 }
@@ -31,29 +30,46 @@ impl Level {
         shift: 0,
         branch: EMPTY,
         first: 0,
-        link_at: 0,
         link: EMPTY,
     };
 
     /// The group of the root. Its link is not looked at.
     #[inline(always)]
     pub fn root(flat: Flat, way: u32) -> Self {
-        let group = (way & ((1 << flat.bits) - 1)) >> SIDE_BITS;
+        let group = group_of(flat.bits, way);
         Level {
             way,
             shift: flat.bits,
             branch: EMPTY,
             first: flat.first + group as usize * flat.group_words(),
-            link_at: flat.links() + group as usize,
             link: EMPTY,
         }
     }
 
+    /// The word of its link.
+    #[inline(always)]
+    pub fn link_at(self, flat: Flat) -> usize {
+        if self.is_root() {
+            // Few searches look at it.
+            let bits = arch::late(flat.bits);
+            let links = Flat { bits, ..flat }.links();
+            links + group_of(bits, self.way) as usize
+        } else {
+            branch::header(self.branch, self.digit())
+        }
+    }
+
+    /// Which of its branch's groups it is.
+    #[inline(always)]
+    fn digit(self) -> u32 {
+        (self.way >> (self.shift - BRANCH_BITS)) & (GROUPS - 1)
+    }
+
     /// The same with the link as it is now.
     #[inline(always)]
-    pub fn looked<M: HeapMemory>(self, memory: M) -> Self {
+    pub fn looked<M: HeapMemory>(self, flat: Flat, memory: M) -> Self {
         let mut level = self;
-        level.link = memory.load_acquire(self.link_at);
+        level.link = memory.load_acquire(self.link_at(flat));
         level
     }
 
@@ -72,7 +88,6 @@ impl Level {
             shift: shift + BRANCH_BITS,
             branch,
             first: branch::group(branch, digit, flat.group_words()),
-            link_at: branch::header(branch, digit),
             link: EMPTY,
         }
     }
@@ -83,21 +98,21 @@ impl Level {
         Self::inside(flat, self.link, self.way, self.shift)
     }
 
-    /// Where a search goes on that found neither the key nor room: in this group if it was in the `first` bucket of the root, else in what
-    /// hangs below; past full groups whose filters say no.
+    /// Whether it is a group of the root.
     #[inline(always)]
-    pub fn after<M: HeapMemory>(self, flat: Flat, memory: M, first: bool) -> Self {
-        let mut level = self;
-        if !first {
-            level = level.below(flat);
-        }
-        level.looked(memory).pass(flat, memory)
+    pub fn is_root(self) -> bool {
+        self.branch == EMPTY
     }
 
-    /// Slots of this group that a search has looked at when it comes [`after`](Self::after) another place.
+    /// Where a search goes on that found neither the key nor room: in what hangs `below` this group, or else in this one; past full groups
+    /// whose filters say no.
     #[inline(always)]
-    pub fn looked_at(self) -> u32 {
-        select(self.branch == EMPTY, BUCKET_SLOTS, 0)
+    pub fn after<M: HeapMemory>(self, flat: Flat, memory: M, below: bool) -> Self {
+        let mut level = self;
+        if below {
+            level = level.below(flat);
+        }
+        level.looked(flat, memory).pass(flat, memory)
     }
 
     /// The last group on the way, from this one on, that may have the key: down past full groups whose filters say no. Links
@@ -107,10 +122,10 @@ impl Level {
         let mut level = self;
         let mut on = is_branch(level.link);
         if on {
-            let bits = Bits::of(self.way);
+            let bits = Bits::of(arch::late(self.way));
             while on {
                 let mut below = level.below(flat);
-                let header = memory.load4_acquire(below.link_at);
+                let header = memory.load4_acquire(branch::header(level.link, below.digit()));
                 on = !bits.are_in(header);
                 if on {
                     below.link = header[0];
@@ -127,7 +142,7 @@ impl Level {
     /// behind `shift`. The `shift` is 0 when there is none.
     #[inline(always)]
     pub fn next<M: HeapMemory>(self, flat: Flat, memory: M, top: u32) -> Self {
-        let mut level = self.looked(memory);
+        let mut level = self.looked(flat, memory);
         if is_branch(level.link) {
             level = level.below(flat);
         } else {
@@ -142,7 +157,7 @@ impl Level {
     /// Whether it is the last group of its branch.
     #[inline(always)]
     pub fn is_last(self) -> bool {
-        (self.way >> (self.shift - BRANCH_BITS)) & (GROUPS - 1) == GROUPS - 1
+        self.digit() == GROUPS - 1
     }
 
     /// The group below which the branch hangs that this one is of.
@@ -170,6 +185,12 @@ impl Level {
         }
         level
     }
+}
+
+/// The number of the root's group to which a way leads, when there are `2^bits` buckets.
+#[inline(always)]
+fn group_of(bits: u32, way: u32) -> u32 {
+    (way & ((1 << bits) - 1)) >> SIDE_BITS
 }
 
 /// The way to the groups of a share: bits of `prefix` from the group of the root on.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `words` | keys and values as words |
 //! | `table` | a root: slots, and a trie for what has no room in them |
-//! | `flat`, `tag` | the slots, and what they say |
+//! | `flat`, `tag`, `seek` | the slots, what they say, and finding a key's |
 //! | `branch`, `filter` | more slots below those that are full; which keys are not above |
 //! | `level`, `grow` | groups of slots, one below the other; hanging a branch in |
 //! | `trie`, `path`, `slot` | finding a key's leaf and hanging one in; its way; what a slot of a node says |
@@ -26,6 +26,7 @@ mod leaf;
 mod level;
 mod path;
 mod read;
+mod seek;
 mod slot;
 mod table;
 mod tag;

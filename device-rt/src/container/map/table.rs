@@ -8,7 +8,7 @@ use super::slot::{NODE_LAYOUT, first_word, leaf_layout};
 use super::tag::{self, EMPTY};
 use super::trie::{FRESH, Trie, too_large};
 use super::words::WordSource;
-use crate::Heap;
+use crate::{Heap, arch};
 use warpheap_api::abi::ArgBlock;
 use warpheap_api::{
     AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Layout, layout, select,
@@ -203,10 +203,12 @@ impl Table {
     /// The trie.
     #[inline(always)]
     pub fn trie(self, key_words: u32, value_words: u32) -> Trie {
-        let words = slots_words(self.root_bits, key_words, value_words);
+        // Where there are slots, few come here.
+        let root_bits = arch::late(self.root_bits);
+        let words = slots_words(root_bits, key_words, value_words);
         let granules = (words / DevicePtr::GRANULE_WORDS) as u32;
         let root = DevicePtr::from_granule(self.root.granule() + granules);
-        let bits = trie_bits(self.root_bits, value_words);
+        let bits = trie_bits(root_bits, value_words);
         if self.is_none() {
             Trie::NONE
         } else {

@@ -33,7 +33,7 @@ impl Flat {
             // SAFETY: the caller's promise.
             unsafe { self.fill_up(heap, level) };
             while self.move_forward(memory, level.first) {}
-            level.link = memory.load(level.link_at);
+            level.link = memory.load(level.link_at(self));
             if is_branch(level.link) {
                 self.renew_filters(memory, level, level.link);
                 level = level.below(self);
@@ -43,7 +43,7 @@ impl Flat {
                     level = level.up(self, memory);
                     if !self.is_in_use(memory, branch) {
                         // SAFETY: no key is in it, nothing hangs below it, and the caller's promise.
-                        unsafe { self.free_branch(heap, level.link_at) };
+                        unsafe { self.free_branch(heap, level.link_at(self)) };
                     }
                 }
                 level = level.beside(self, self.bits);
@@ -76,16 +76,16 @@ impl Flat {
         let memory = heap.memory();
         let mut on = true;
         while on {
-            let link = memory.load(level.link_at);
+            let link = memory.load(level.link_at(self));
             on = is_branch(link) && self.has_state(memory, level.first, EMPTY);
             if on {
-                let at = lowest(memory, level.link_at);
+                let at = lowest(memory, level.link_at(self));
                 if !self.pull(memory, memory.load(at), level.first) {
                     // SAFETY: nothing hangs below it, no key is in it, and the caller's promise.
                     unsafe { self.free_branch(heap, at) };
                 }
             } else if link == CLAIMED {
-                memory.store(level.link_at, EMPTY);
+                memory.store(level.link_at(self), EMPTY);
             }
         }
     }
