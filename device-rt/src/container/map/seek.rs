@@ -9,9 +9,9 @@ use super::tag::{self, BUSY, DEAD, EMPTY, FULL, SIDES};
 use super::words::WordSource;
 use warpheap_api::{HeapMemory, select};
 
-/// Buckets of the root that a search looks at before the link. Most keys of a root that is large enough are in these, and a group
-/// with something below it is full.
-const SIDES_BEFORE_LINK: u32 = 2;
+/// Buckets of the root that an insertion looks at before the link: a group with something below it is full, and most keys of a root
+/// that is large enough find room in these.
+const BUCKETS_BEFORE_LINK: u32 = 2;
 
 /// Where a search is, or ended.
 #[derive(Clone, Copy)]
@@ -62,6 +62,8 @@ impl Flat {
         let mut spot = spot;
         let mut side = spot.place / BUCKET_SLOTS;
         let mut passed = spot.place % BUCKET_SLOTS;
+        // A lookup goes below a group more often than an insertion, and finds most keys in their own bucket.
+        let before_link = if bring { BUCKETS_BEFORE_LINK } else { 1 };
         let mut on = true;
         while on {
             let seen = self.in_bucket(memory, key, spot.level, side, passed, bring);
@@ -72,7 +74,7 @@ impl Flat {
             on = seen.index == BUCKET_SLOTS;
             side += on as u32;
             let all = side == SIDES;
-            if on & (all | ((side == SIDES_BEFORE_LINK) & spot.level.is_root())) {
+            if on & (all | ((side == before_link) & spot.level.is_root())) {
                 on = !all | is_branch(spot.level.link);
                 if on {
                     let branch = spot.level.branch;

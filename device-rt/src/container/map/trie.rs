@@ -198,7 +198,7 @@ impl Trie {
             memory.acquire();
         }
         own = select(leaf & FRESH == 0, own, EMPTY);
-        while own | spare != EMPTY {
+        while (own | spare) != EMPTY {
             let node = spare != EMPTY;
             let layout = either(node, NODE_LAYOUT, leaf_layout);
             // SAFETY: this lane got it and hung it in nowhere.
