@@ -8,9 +8,10 @@ fn histories_are_linear() {
     for seed in seeds(400) {
         let width = [1, 4, 32][seed as usize % 3];
         let site = Site::explored(width, seed);
+        let kernels = history_kernels(&site);
         for shape in SHAPES {
-            complete += histories(&site, seed, shape, false) as u32;
-            complete += histories(&site, seed, shape, true) as u32;
+            complete += histories(&site, &kernels, seed, shape, false) as u32;
+            complete += histories(&site, &kernels, seed, shape, true) as u32;
             tried += 2;
         }
     }
@@ -25,7 +26,8 @@ fn late_changes_are_seen_whole_or_not_at_all() {
     let (mut complete, mut tried) = (0, 0);
     for seed in seeds(8000) {
         let site = Site::explored(1, seed);
-        complete += late_change(&site, seed, [ADD, SET, UPSERT][seed as usize % 3]) as u32;
+        let kind = [ADD, SET, UPSERT][seed as usize % 3];
+        complete += late_change(&site, &history_kernels(&site), seed, kind) as u32;
         tried += 1;
     }
     // With the model of memory a lane may see old values until it gives up.

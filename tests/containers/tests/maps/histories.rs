@@ -9,7 +9,8 @@ use warpheap::{DeviceVec, LaunchConfig};
 use warpheap_api::host::SharedArg;
 use warpheap_container_tests::history::{Timed, is_linear};
 use warpheap_container_tests::maps::Site;
-use warpheap_map_kernels::maps::*;
+use warpheap_history_kernels::Kernels;
+use warpheap_history_kernels::histories::*;
 use warpheap_rt::device::{AllocError, HeapHashMap, WarpHeap};
 
 const CONTENDED: u32 = 102;
@@ -47,10 +48,21 @@ pub fn step(state: &mut State, op: MapOp) -> u32 {
     old.is_none() as u32
 }
 
+/// The kernels of histories on this device.
+pub fn history_kernels(site: &Site) -> Kernels {
+    warpheap_history_kernels::load(&site.device).expect("the kernels load")
+}
+
 /// Small random programs of a few lanes on one or two keys, checked by trying all orders. Before them, each key may
 /// be there or have been removed. False if a lane gave up because another one stood still in the middle of
 /// an action, which schedules that are explored may do to it; what it wanted then did not happen.
-pub fn histories(site: &Site, seed: u64, shape: LaunchConfig, wide: bool) -> bool {
+pub fn histories(
+    site: &Site,
+    kernels: &Kernels,
+    seed: u64,
+    shape: LaunchConfig,
+    wide: bool,
+) -> bool {
     let mut dice = SmallRng::seed_from_u64(seed);
     // Values of two words have no slots.
     let (world, keys) = if wide {
@@ -74,7 +86,7 @@ pub fn histories(site: &Site, seed: u64, shape: LaunchConfig, wide: bool) -> boo
     };
     let during: Vec<MapOp> = (0..lanes * 3).map(|_| op(kinds)).collect();
     let what = format!("seed {seed}, {shape:?}");
-    let complete = is_explained(&world, &what, wide, keys, shape, before, during);
+    let complete = is_explained(&world, kernels, &what, wide, keys, shape, before, during);
     if !wide {
         world.free();
     }
@@ -95,7 +107,7 @@ fn world_of(site: &Site, seed: u64) -> (World<'_, WarpHeap>, [u32; 2]) {
 
 /// One lane changes the value of a key while others remove it and insert it again: a change that comes late is seen
 /// in the new value or not at all. False as in [`histories`].
-pub fn late_change(site: &Site, seed: u64, kind: u32) -> bool {
+pub fn late_change(site: &Site, kernels: &Kernels, seed: u64, kind: u32) -> bool {
     let (world, keys) = world_of(site, seed);
     let op = |kind, value| MapOp {
         kind,
@@ -112,7 +124,7 @@ pub fn late_change(site: &Site, seed: u64, kind: u32) -> bool {
     };
     let what = format!("seed {seed}, a late change of kind {kind}");
     let before = vec![op(INSERT, 100)];
-    let complete = is_explained(&world, &what, false, keys, shape, before, during);
+    let complete = is_explained(&world, kernels, &what, false, keys, shape, before, during);
     world.free();
     complete
 }
@@ -121,6 +133,7 @@ pub fn late_change(site: &Site, seed: u64, kind: u32) -> bool {
 /// unless an order explains what they saw. False as in [`histories`].
 fn is_explained(
     world: &World<WarpHeap>,
+    kernels: &Kernels,
     what: &str,
     wide: bool,
     keys: [u32; 2],
@@ -153,7 +166,7 @@ fn is_explained(
         let outcomes = DeviceVec::zeroed(&site.device, ops.len()).expect("outcomes");
         let listed = DeviceVec::from_slice(&site.device, &ops).expect("ops");
         let starts = world.vec(&starts);
-        let (kernels, pool) = (&site.kernels, &world.pool);
+        let pool = &world.pool;
         if wide {
             let table = world.map().table();
             // SAFETY: an empty map has no keys of any width, and this one is used with these alone.

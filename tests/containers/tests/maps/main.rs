@@ -8,7 +8,7 @@ mod world;
 
 use collisions::{collides, collides_in_slots};
 use groups::{alike, asked_by_all, gives_branches_back, one_group};
-use histories::{SHAPES, histories, late_change, step};
+use histories::{SHAPES, histories, history_kernels, late_change, step};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use warpheap::LaunchConfig;
 use warpheap_api::host::BackendKind;
 use warpheap_container_tests::maps::Site;
 use warpheap_container_tests::seeds;
-use warpheap_map_kernels::maps::*;
+use warpheap_history_kernels::histories::*;
 use warpheap_rt::adaptor::Failing;
 use warpheap_rt::device::{RandomWalkMalloc, WarpHeap};
 use world::{Any, World};
@@ -331,11 +331,12 @@ fn everything(site: &Site) {
     lists_while_growing(site, 10);
     collides(site);
     collides_in_slots(site);
+    let kernels = history_kernels(site);
     let mut complete = 0;
     for seed in 0..30 {
         for shape in SHAPES {
-            complete += histories(site, seed, shape, false) as u32;
-            complete += histories(site, seed, shape, true) as u32;
+            complete += histories(site, &kernels, seed, shape, false) as u32;
+            complete += histories(site, &kernels, seed, shape, true) as u32;
         }
     }
     // On a GPU a lane may stand still in the middle of an action; in the emulator's run mode none does.
@@ -399,10 +400,11 @@ mod cuda {
         if let Some(site) = Site::cuda() {
             everything(&site);
             model(&site, 30);
+            let kernels = history_kernels(&site);
             let mut complete = 0;
             for seed in 30..300 {
                 let shape = SHAPES[seed as usize % 3];
-                complete += histories(&site, seed, shape, seed % 2 == 0) as u32;
+                complete += histories(&site, &kernels, seed, shape, seed % 2 == 0) as u32;
             }
             assert!(
                 complete > 250,
