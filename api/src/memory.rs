@@ -31,6 +31,14 @@ pub unsafe trait HeapMemory: Copy + 'static {
     fn read(self, word: usize) -> u32;
     /// Plain write: for data that no other lane reads or writes at the same time.
     fn write(self, word: usize, value: u32);
+    /// Four plain writes, to the words from `word` on; `word` is a multiple of four. One request, where a device has that.
+    #[inline(always)]
+    fn write4(self, word: usize, values: [u32; 4]) {
+        self.write(word, values[0]);
+        self.write(word + 1, values[1]);
+        self.write(word + 2, values[2]);
+        self.write(word + 3, values[3]);
+    }
 
     /// Atomic load.
     fn load(self, word: usize) -> u32;
@@ -44,6 +52,21 @@ pub unsafe trait HeapMemory: Copy + 'static {
             self.load(word + 2),
             self.load(word + 3),
         ]
+    }
+    /// [`load`](Self::load), and an [`acquire`](Self::acquire) for this word: what the lane that wrote it did before its
+    /// [`release`](Self::release) is known. Costs less than the two where a device has loads that are ordered.
+    #[inline(always)]
+    fn load_acquire(self, word: usize) -> u32 {
+        let value = self.load(word);
+        self.acquire();
+        value
+    }
+    /// [`load4`](Self::load4), and an [`acquire`](Self::acquire) for each of the four words.
+    #[inline(always)]
+    fn load4_acquire(self, word: usize) -> [u32; 4] {
+        let values = self.load4(word);
+        self.acquire();
+        values
     }
     /// Load of a word that lanes may be changing, for hints: the value may be an old one, from a
     /// cache that is nearer than the one that atomics meet in.

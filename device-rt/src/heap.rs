@@ -79,6 +79,28 @@ impl<A: DeviceAlloc> Heap<A> {
         self.note(result, layout)
     }
 
+    /// [`malloc`](Self::malloc) where it is seldom needed: apart from the code around it, so that this keeps its registers.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn malloc_rarely(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        let result = crate::arch::malloc_rarely(self.alloc, layout);
+        self.note(result, layout)
+    }
+
+    /// [`free`](Self::free) where it is seldom needed, as [`malloc_rarely`](Self::malloc_rarely).
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) unsafe fn free_rarely(self, ptr: DevicePtr<u8>, layout: Layout) {
+        if !ptr.is_null() {
+            self.memory().note_free(ptr, layout);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { crate::arch::free_rarely(self.alloc, ptr, layout) }
+    }
+
     /// Takes a block back; see [`DeviceAlloc::free`].
     ///
     /// # Safety

@@ -6,18 +6,20 @@ use std::process::Command;
 /// Crates that are compiled without optimisation: kernels for the host, most of them with every allocator, and what is generic over
 /// allocators, the suite, the lab and the command line. They take a sixth of the time then, and most tests that run them 8 % more: what
 /// runs long is the emulator. (Not in the manifest, which is a source of images.)
-const QUICKLY_COMPILED: [&str; 17] = [
+const QUICKLY_COMPILED: [&str; 19] = [
     "warpheap-bench",
     "warpheap-checked-kernels",
     "warpheap-cli",
     "warpheap-collection-kernels",
     "warpheap-container-kernels",
     "warpheap-global-heap-kernels",
+    "warpheap-history-kernels",
     "warpheap-kmer",
     "warpheap-map-kernels",
     "warpheap-parameter-kernels",
     "warpheap-particles",
     "warpheap-quickstart",
+    "warpheap-set-kernels",
     "warpheap-swap",
     "warpheap-tasks",
     "warpheap-test-kernels",

@@ -71,6 +71,43 @@ pub const HAS_CLOCK: bool = !cfg!(target_arch = "spirv");
 /// Whether a panic ends its lane and no other.
 pub const PANICS_END_LANES: bool = cfg!(warpheap_alloc) | !ON_DEVICE;
 
+#[cfg(target_arch = "nvptx64")]
+pub use target::{free_rarely, late, malloc_rarely};
+
+/// A malloc of code that seldom needs one. Here as any other: all is inlined, or there are registers enough.
+#[cfg(not(target_arch = "nvptx64"))]
+#[inline(always)]
+#[track_caller]
+pub fn malloc_rarely<A: warpheap_api::DeviceAlloc>(
+    alloc: A,
+    layout: warpheap_api::Layout,
+) -> Result<warpheap_api::DevicePtr<u8>, warpheap_api::AllocError> {
+    alloc.malloc(layout)
+}
+
+/// A free of code that seldom needs one. Here as any other.
+///
+/// # Safety
+/// As [`DeviceAlloc::free`](warpheap_api::DeviceAlloc::free).
+#[cfg(not(target_arch = "nvptx64"))]
+#[inline(always)]
+#[track_caller]
+pub unsafe fn free_rarely<A: warpheap_api::DeviceAlloc>(
+    alloc: A,
+    ptr: warpheap_api::DevicePtr<u8>,
+    layout: warpheap_api::Layout,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { alloc.free(ptr, layout) }
+}
+
+/// The same word. What is computed from the answer is computed here, and not before a loop in which few lanes come here.
+#[cfg(not(target_arch = "nvptx64"))]
+#[inline(always)]
+pub fn late(word: u32) -> u32 {
+    word
+}
+
 /// Lets other lanes run for about this time, where the device can: here it cannot (Vulkan has no such instruction, and
 /// the emulator schedules at every atomic).
 #[cfg(not(target_arch = "nvptx64"))]

@@ -98,6 +98,12 @@ impl<K: HeapData + Copy, T: HeapData + Copy> HeapMultiMap<K, T> {
         Table::root_layout(root_bits, K::WORDS, 1)
     }
 
+    /// The layout of the blocks by which the map grows; see [`HeapHashMap::growth_layout`](super::HeapHashMap::growth_layout).
+    #[inline(always)]
+    pub const fn growth_layout() -> Layout {
+        Table::growth_layout(K::WORDS, 1)
+    }
+
     /// The empty map with this root.
     ///
     /// # Safety

@@ -91,6 +91,12 @@ impl<K: HeapData + Copy> HeapHashSet<K> {
         Table::root_layout(root_bits, K::WORDS, 0)
     }
 
+    /// The layout of the blocks by which the set grows; see [`HeapHashMap::growth_layout`](super::HeapHashMap::growth_layout).
+    #[inline(always)]
+    pub const fn growth_layout() -> Layout {
+        Table::growth_layout(K::WORDS, 0)
+    }
+
     /// The empty set with this root.
     ///
     /// # Safety

@@ -8,6 +8,7 @@ use std::time::Duration;
 use warpheap::device::*;
 use warpheap::{Device, DeviceError, DeviceHashMap, DeviceMultiMap, DeviceVec, LaunchConfig, Pool};
 use warpheap_map_kernels as kernels;
+use warpheap_set_kernels as lists;
 
 /// Fresh maps, of which the fastest counts.
 const RUNS: usize = 5;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
 struct Loads {
     device: Device,
     kernels: kernels::Kernels,
+    lists: lists::Kernels,
     bits: u32,
     /// Twice as many as a map has at a time.
     keys: Vec<u32>,
@@ -42,6 +44,7 @@ fn run(bits: u32) -> Result<(), DeviceError> {
     println!("{}: 2^{bits} keys", device.info().name);
     let loads = Loads {
         kernels: kernels::load(&device)?,
+        lists: lists::load(&device)?,
         device,
         bits,
         // An odd factor keeps them distinct.
@@ -232,7 +235,7 @@ impl Loads {
             let root_bits = different.ilog2();
             let map = DeviceMultiMap::<u32, u32, WarpHeap>::new(&pool, root_bits)?;
             let push = self
-                .kernels
+                .lists
                 .multi_push(&pool, config, map.map(), &keys, &keys)?;
             best = best.min(push.device_time);
             bytes = pool.stats()?.usage.used_bytes;

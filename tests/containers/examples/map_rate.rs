@@ -8,7 +8,7 @@ use warpheap_applications::map::{MapFindEntry, MapInsertEntry};
 
 /// Fresh maps, of which the fastest counts.
 const RUNS: usize = 5;
-/// Bytes of the largest block of a map but for its root: a node.
+/// Bytes of the largest block of a trie but for its root: a node. What serves a root with slots serves its branches.
 const NODE: u32 = 64;
 
 fn main() -> ExitCode {
@@ -86,7 +86,7 @@ fn rates<A: Subject>(table: &Table) {
 fn rate<A: Subject>(table: &Table, root_bits: u32) -> Result<[f64; 2], DeviceError> {
     let Table { keys, results, .. } = table;
     let count = 1u32 << table.bits;
-    // Blocks of a leaf and nodes are some 40 bytes for each key; walks want free places to find.
+    // Branches, or leaves and nodes, are 40 bytes at most for each key; walks want free places to find.
     let bytes = (count as u64 * 256).max(64 << 20);
     let config = LaunchConfig::for_num_elems(count);
     let mut best = [f64::MAX; 2];

@@ -38,9 +38,14 @@ macro_rules! sites {
 
 sites!(warpheap_container_kernels, "the containers");
 
-/// The same for the tests of maps and sets.
+/// The same for the tests of maps.
 pub mod maps {
     sites!(warpheap_map_kernels, "the maps");
+}
+
+/// The same for those of sets, multimaps and maps of containers.
+pub mod sets {
+    sites!(warpheap_set_kernels, "the sets");
 }
 
 fn emulator(config: HostConfig) -> Result<Device, DeviceError> {

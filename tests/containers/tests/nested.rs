@@ -3,11 +3,11 @@
 use warpheap::{DeviceVec, LaunchConfig};
 use warpheap_api::host::{HostAlloc, Pool};
 use warpheap_container_tests::assert_empty;
-use warpheap_container_tests::maps::Site;
-use warpheap_map_kernels::nested::{Kept, NestEntry, NestedOwnEntry, UnnestEntry, strings_of};
+use warpheap_container_tests::sets::Site;
 use warpheap_rt::adaptor::Failing;
 use warpheap_rt::alloc::RandomWalkMalloc;
 use warpheap_rt::container::HeapHashMap;
+use warpheap_set_kernels::nested::{Kept, NestEntry, NestedOwnEntry, UnnestEntry, strings_of};
 
 /// What the map is, in a buffer that kernels change.
 type Nested = DeviceVec<HeapHashMap<u32, Kept>>;

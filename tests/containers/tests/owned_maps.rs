@@ -5,7 +5,7 @@ use warpheap::{
     DeviceHashMap, DeviceHashSet, DeviceMultiMap, DeviceVec, LaunchConfig, MapAlloc, Pool,
 };
 use warpheap_container_tests::assert_empty;
-use warpheap_container_tests::maps::Site;
+use warpheap_container_tests::sets::Site;
 use warpheap_rt::device::{
     Gallatin, HeapData, OuroborosCVL, RandomWalkMalloc, ScatterAlloc, WarpHeap,
 };

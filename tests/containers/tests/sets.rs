@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use warpheap::{DeviceVec, LaunchConfig};
 use warpheap_container_tests::assert_empty;
-use warpheap_container_tests::maps::Site;
+use warpheap_container_tests::sets::Site;
 use warpheap_rt::adaptor::Failing;
 use warpheap_rt::device::{HeapHashSet, HeapMultiMap, RandomWalkMalloc};
 

@@ -120,6 +120,27 @@ impl Words {
     }
 }
 
+/// Four atomic loads by one request, each of this order.
+macro_rules! load4 {
+    ($order:literal, $address:expr) => {{
+        let (a, b, c, d): (u32, u32, u32, u32);
+        // SAFETY: the addresses are inside the heap, and the first is a multiple of 16, as is a heap's begin. Each of the
+        // four is atomic for itself.
+        unsafe {
+            asm!(
+                concat!("ld.", $order, ".gpu.global.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];"),
+                address = in(reg64) $address,
+                a = out(reg32) a,
+                b = out(reg32) b,
+                c = out(reg32) c,
+                d = out(reg32) d,
+                options(nostack),
+            );
+        }
+        [a, b, c, d]
+    }};
+}
+
 // SAFETY: they are the memory that they were made of, whose length the maker knew.
 unsafe impl HeapMemory for Words {
     #[inline(always)]
@@ -137,27 +158,46 @@ unsafe impl HeapMemory for Words {
         unsafe { *self.address(word) = value }
     }
     #[inline(always)]
+    fn write4(self, word: usize, values: [u32; 4]) {
+        // SAFETY: the addresses are inside the heap, and the first is a multiple of 16, as is a heap's begin.
+        unsafe {
+            asm!(
+                "st.global.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",
+                address = in(reg64) self.address(word),
+                a = in(reg32) values[0],
+                b = in(reg32) values[1],
+                c = in(reg32) values[2],
+                d = in(reg32) values[3],
+                options(nostack),
+            );
+        }
+    }
+    #[inline(always)]
     fn load(self, word: usize) -> u32 {
         // SAFETY: the address is inside the heap and aligned.
         unsafe { atomic_load(self.address(word)) }
     }
     #[inline(always)]
     fn load4(self, word: usize) -> [u32; 4] {
-        let (a, b, c, d): (u32, u32, u32, u32);
-        // SAFETY: the addresses are inside the heap, and the first is a multiple of 16, as is a heap's begin. Each of the
-        // four is atomic for itself.
+        load4!("relaxed", self.address(word))
+    }
+    #[inline(always)]
+    fn load_acquire(self, word: usize) -> u32 {
+        let value: u32;
+        // SAFETY: the address is inside the heap and aligned.
         unsafe {
             asm!(
-                "ld.relaxed.gpu.global.v4.u32 {{{a}, {b}, {c}, {d}}}, [{address}];",
+                "ld.acquire.gpu.global.u32 {value}, [{address}];",
                 address = in(reg64) self.address(word),
-                a = out(reg32) a,
-                b = out(reg32) b,
-                c = out(reg32) c,
-                d = out(reg32) d,
+                value = out(reg32) value,
                 options(nostack),
             );
         }
-        [a, b, c, d]
+        value
+    }
+    #[inline(always)]
+    fn load4_acquire(self, word: usize) -> [u32; 4] {
+        load4!("acquire", self.address(word))
     }
     #[inline(always)]
     fn glance(self, word: usize) -> u32 {

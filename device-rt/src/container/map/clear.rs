@@ -1,10 +1,13 @@
 //! Taking a map apart and putting it in order, where nobody else uses it.
 
-use super::cursor::{TrieCursor, share_bits};
-use super::flat::BUCKET_SLOTS;
+use super::branch::{self, BRANCH_BITS, GROUPS, is_branch};
+use super::cursor::{MOST_BITS, TrieCursor, share_bits};
+use super::flat::{Flat, GROUP_SLOTS};
+use super::level::{Level, way_of};
 use super::path::{DIGIT_BITS, NODE_SLOTS, Path};
 use super::slot::{EMPTY, NODE_LAYOUT, block, first_in, first_word, is_node, key_of, leaf_layout};
 use super::table::Table;
+use super::tag::SIDE_BITS;
 use super::trie::Trie;
 use crate::Heap;
 use warpheap_api::{DeviceAlloc, HeapMemory, least, select};
@@ -25,16 +28,9 @@ impl Table {
         count: u32,
     ) {
         let flat = self.flat(key_words, value_words);
-        let mut bucket = index;
-        while bucket < flat.buckets() {
-            let mut slot = 0;
-            while slot < BUCKET_SLOTS {
-                heap.memory().store(flat.slot(bucket, slot), EMPTY);
-                slot += 1;
-            }
-            // Without going past the end of the numbers.
-            let left = flat.buckets() - bucket;
-            bucket = select(count < left, bucket.wrapping_add(count), flat.buckets());
+        if flat.bits != 0 {
+            // SAFETY: the caller's promise.
+            unsafe { flat.free_part(heap, index, count) };
         }
         let trie = self.trie(key_words, value_words);
         // SAFETY: the caller's promise.
@@ -64,7 +60,8 @@ impl Table {
             shares = least(count, slots);
             let mut prefix = select(index < shares, index, slots);
             while prefix < slots {
-                flat.tidy_below(heap.memory(), trie, prefix);
+                // SAFETY: the caller's promise.
+                unsafe { flat.tidy_below(heap, trie, prefix) };
                 let left = slots - prefix;
                 prefix = select(shares < left, prefix.wrapping_add(shares), slots);
             }
@@ -87,6 +84,111 @@ impl Table {
         }
         *self = Self::NONE;
     }
+}
+
+/// Groups and branches.
+impl Flat {
+    /// Makes all groups of share `index` of `count` empty, and frees the branches below those to which as many bits of the way lead as
+    /// make so many shares.
+    ///
+    /// # Safety
+    /// As [`Table::free_part`].
+    #[inline(always)]
+    unsafe fn free_part<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) {
+        let memory = heap.memory();
+        let mut bits = self.bits - SIDE_BITS;
+        while (bits + BRANCH_BITS + SIDE_BITS <= MOST_BITS) & (count > 1 << bits) {
+            bits += BRANCH_BITS;
+        }
+        let (top, limit) = (bits + SIDE_BITS, 1 << bits);
+        let mut prefix = index;
+        while prefix < limit {
+            let mut level = Level::root(self, way_of(prefix));
+            let mut on = true;
+            while on {
+                // A group higher up belongs to that one of its prefixes that ends in zeros.
+                if level.shift >= top || level.way >> level.shift == 0 {
+                    let mut slot = 0;
+                    while slot < GROUP_SLOTS {
+                        memory.store(self.slot(level.first, slot), EMPTY);
+                        slot += 1;
+                    }
+                }
+                on = level.shift < top;
+                if on {
+                    level.link = memory.load(level.link_at(self));
+                    on = is_branch(level.link);
+                    if on {
+                        level = level.below(self);
+                    }
+                } else {
+                    // SAFETY: the caller's promise.
+                    unsafe { self.free_below(heap, level.link_at(self)) };
+                }
+            }
+            // Without going past the end of the numbers.
+            let left = limit - prefix;
+            prefix = select(count < left, prefix.wrapping_add(count), limit);
+        }
+    }
+
+    /// Frees all branches below a link.
+    ///
+    /// # Safety
+    /// Nobody else uses what hangs there in this launch, and it is of this heap.
+    #[inline(always)]
+    unsafe fn free_below<A: DeviceAlloc>(self, heap: Heap<A>, link_at: usize) {
+        let memory = heap.memory();
+        while is_branch(memory.load(link_at)) {
+            let lowest = lowest(memory, link_at);
+            // SAFETY: nothing hangs below it, and the caller's promise.
+            unsafe { self.free_branch(heap, lowest) };
+        }
+        memory.store(link_at, EMPTY);
+    }
+
+    /// Frees the branch at a link, in which no key is.
+    ///
+    /// # Safety
+    /// As [`free_below`](Self::free_below), and nothing hangs below the branch.
+    #[inline(always)]
+    pub unsafe fn free_branch<A: DeviceAlloc>(self, heap: Heap<A>, link_at: usize) {
+        let memory = heap.memory();
+        let branch = memory.load(link_at);
+        memory.store(link_at, EMPTY);
+        // SAFETY: the block was the map's, and is reached from nowhere now.
+        unsafe { heap.free(block(branch), branch::branch_layout(self.group_words())) };
+    }
+}
+
+/// The link, at this one or below it, at which a branch hangs that has none below. There is one at this.
+#[inline(always)]
+pub fn lowest<M: HeapMemory>(memory: M, link_at: usize) -> usize {
+    let mut at = link_at;
+    let mut on = true;
+    while on {
+        let below = first_link(memory, memory.load(at));
+        on = below != 0;
+        if on {
+            at = below;
+        }
+    }
+    at
+}
+
+/// The first link of a branch's groups at which another one hangs; 0 if there is none.
+#[inline(always)]
+pub fn first_link<M: HeapMemory>(memory: M, branch: u32) -> usize {
+    let mut found = 0;
+    let mut digit = 0;
+    while (digit < GROUPS) & (found == 0) {
+        let at = branch::header(branch, digit);
+        if is_branch(memory.load(at)) {
+            found = at;
+        }
+        digit += 1;
+    }
+    found
 }
 
 /// Leaves and nodes.

@@ -7,7 +7,7 @@ use super::trie::Trie;
 use warpheap_api::{HeapMemory, select};
 
 /// Most bits of the hash by which keys are shared out.
-const MOST_BITS: u32 = 30;
+pub const MOST_BITS: u32 = 30;
 
 /// Where a lane is among its share of the leaves. Plain words.
 ///

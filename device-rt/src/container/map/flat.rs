@@ -2,8 +2,9 @@
 //! with their values.
 //!
 //! A key has 32 places: the four of its own bucket, and those of the seven beside it. It takes the first that is
-//! [`EMPTY`](tag::EMPTY), and stays there. No slot becomes empty again, so a search ends at an empty one, and keys for which all
-//! are taken are in the trie.
+//! [`EMPTY`](tag::EMPTY), and stays there. No slot becomes empty again, so a search ends at an empty one. These 32 are a *group*:
+//! keys of other groups have none of them. Keys for which all are taken are in a group of a [`branch`](super::branch) that hangs
+//! below; where none can hang, in the trie.
 //!
 //! *Inserting*: the lane makes the tag of an empty slot [`BUSY`](tag::BUSY), writes, and makes it [`FULL`](tag::FULL). Who finds a slot busy
 //! for the same key looks a few times, then makes it [`BURNED`](tag::BURNED) and goes on; the lane that was late fails to make it full, and goes on
@@ -14,6 +15,8 @@
 //! lane looks at the tag once more ([`changed`](Flat::changed)), and burns a slot that it finds busy: the value is brought elsewhere then.
 
 use super::leaf::MOST_ROUNDS;
+use super::level::Level;
+use super::seek::Spot;
 use super::tag::{self, BURNED, BUSY, DEAD, EMPTY, FULL};
 use super::words::{Stored, WordSource};
 use crate::arch;
@@ -21,35 +24,24 @@ use warpheap_api::{HeapMemory, select};
 
 /// Slots of a bucket.
 pub const BUCKET_SLOTS: u32 = 4;
-/// Slots of the buckets in which a key may lie.
+/// Slots of a group: those of the buckets in which a key may lie.
 pub const GROUP_SLOTS: u32 = tag::SIDES * BUCKET_SLOTS;
 /// How often a lane looks at a slot that another one is writing. In the emulator less, so that tests see what comes then.
-const MOST_LOOKS: u32 = if arch::ON_DEVICE { 64 } else { 2 };
+pub const MOST_LOOKS: u32 = if arch::ON_DEVICE { 64 } else { 2 };
 /// Time between two looks, in nanoseconds.
-const PAUSE: u32 = 200;
+pub const PAUSE: u32 = 200;
 
 /// The slots of a map with keys and values of these widths.
 #[derive(Clone, Copy, Debug)]
 pub struct Flat {
     /// The word in which the first one begins.
     pub first: usize,
-    /// There are `2^bits` buckets; none if this is 0.
+    /// The root has `2^bits` buckets; none if this is 0.
     pub bits: u32,
     /// Words of a key.
     pub key_words: u32,
     /// Words of a value: none or one.
     pub value_words: u32,
-}
-
-/// Where a search ended.
-#[derive(Clone, Copy)]
-struct Spot {
-    /// The word of the slot's tag.
-    slot: usize,
-    /// What it said: [`EMPTY`], or that it is the key's.
-    tag: u32,
-    /// Which of the key's places it is; [`GROUP_SLOTS`] if all are others'.
-    place: u32,
 }
 
 /// What came of bringing a key.
@@ -59,15 +51,25 @@ pub struct Entered {
     pub slot: usize,
     /// One of the constants of this type.
     pub how: u32,
+    /// The last group on the key's way.
+    pub level: Level,
 }
 
 impl Entered {
+    /// Whether a branch could make room for a key that has none.
+    #[inline(always)]
+    pub fn can_grow(self) -> bool {
+        (self.how == Self::NO_ROOM) & self.level.has_bits()
+    }
+
     /// The key was there.
     pub const THERE: u32 = 1;
     /// It is there now.
     pub const NEW: u32 = 2;
-    /// It has no slot, and will never have one.
+    /// All slots of the groups on its way are others'.
     pub const NO_ROOM: u32 = 3;
+    /// A branch was to hang below, and the heap had no memory for it; `slot` is the error's code.
+    pub const FAILED: u32 = 4;
     /// Lanes changed the same slots again and again.
     pub const CONTENDED: u32 = 0;
 }
@@ -79,17 +81,24 @@ impl Flat {
         1 + stored_words(key_words) + value_words
     }
 
-    /// Number of buckets.
+    /// Words of a group.
     #[inline(always)]
-    pub fn buckets(self) -> u32 {
-        if self.bits == 0 { 0 } else { 1 << self.bits }
+    pub const fn group_words(self) -> usize {
+        (Self::slot_words(self.key_words, self.value_words) * GROUP_SLOTS) as usize
     }
 
-    /// The word of the tag of slot `index` in a bucket: tags come first, side by side.
+    /// The word in which the links of the root's groups begin.
     #[inline(always)]
-    pub fn slot(self, bucket: u32, index: u32) -> usize {
-        let words = Self::slot_words(self.key_words, self.value_words) as usize;
-        self.first + bucket as usize * BUCKET_SLOTS as usize * words + index as usize
+    pub fn links(self) -> usize {
+        self.first + (self.group_words() << (self.bits - tag::SIDE_BITS))
+    }
+
+    /// The word of the tag of slot `index` of the group that begins at `group`. Tags of a bucket come first, side by side.
+    #[inline(always)]
+    pub fn slot(self, group: usize, index: u32) -> usize {
+        let words = Self::slot_words(self.key_words, self.value_words);
+        let bucket = index / BUCKET_SLOTS * (BUCKET_SLOTS * words);
+        group + (bucket + index % BUCKET_SLOTS) as usize
     }
 
     /// The word in which the key of a slot begins, if the tag is not the key; the value is behind it.
@@ -109,7 +118,7 @@ impl Flat {
 
     /// Whether a slot that is full or dead has this key.
     #[inline(always)]
-    fn has_key<M: HeapMemory, K: WordSource>(self, memory: M, slot: usize, key: K) -> bool {
+    pub fn has_key<M: HeapMemory, K: WordSource>(self, memory: M, slot: usize, key: K) -> bool {
         let count = stored_words(self.key_words);
         let stored = Stored {
             memory,
@@ -125,77 +134,19 @@ impl Flat {
         differs == 0
     }
 
-    /// The first place, from `from` on, that is empty or the key's. Slots that are busy are passed over unless `all`.
-    ///
-    /// The four tags of a bucket are loaded in any order: a search that finds an empty slot may have seen it before those in
-    /// front of it, and is as good as one that was then.
-    #[inline(always)]
-    fn seek<M: HeapMemory, K: WordSource>(self, memory: M, key: K, from: u32, all: bool) -> Spot {
-        let hash = tag::hash_of(key);
-        let home = hash & ((1 << self.bits) - 1);
-        let mut spot = Spot {
-            slot: 0,
-            tag: EMPTY,
-            place: GROUP_SLOTS,
-        };
-        let mut side = from / BUCKET_SLOTS;
-        let mut passed = from % BUCKET_SLOTS;
-        while side < tag::SIDES {
-            let first = self.slot(home ^ side, 0);
-            let tags = memory.load4(first);
-            let owner = tag::owner_of(hash, self.bits, side);
-            // A bit for each slot that ends the search.
-            let mut ends = 0;
-            let mut i = 0;
-            while i < BUCKET_SLOTS {
-                let tag = tags[i as usize];
-                let state = tag::state(tag);
-                let stops = (state == FULL) | (state == DEAD) | ((state == BUSY) & all);
-                let mine = (tag::owner(tag) == owner) & stops;
-                ends |= ((tag == EMPTY) | mine) as u32 * (1 << i);
-                i += 1;
-            }
-            ends &= u32::MAX << passed;
-            passed = 0;
-            let place = side * BUCKET_SLOTS;
-            side += 1;
-            while ends != 0 {
-                let index = ends.trailing_zeros();
-                ends &= ends - 1;
-                let low = select(index == 0, tags[0], tags[1]);
-                let high = select(index == 2, tags[2], tags[3]);
-                let tag = select(index < 2, low, high);
-                let slot = first + index as usize;
-                let mut mine = true;
-                if (tag::state(tag) == FULL) | (tag::state(tag) == DEAD) {
-                    memory.acquire();
-                    mine = self.has_key(memory, slot, key);
-                }
-                if mine {
-                    spot.slot = slot;
-                    spot.tag = tag;
-                    spot.place = place + index;
-                    ends = 0;
-                    side = tag::SIDES;
-                }
-            }
-        }
-        spot
-    }
-
     /// The slot in which a key is there and its tag; or 0, and whether the key has no slot.
     #[inline(always)]
     pub fn find<M: HeapMemory, K: WordSource>(self, memory: M, key: K) -> Found {
-        let spot = self.seek(memory, key, 0, false);
-        let full = (spot.place < GROUP_SLOTS) & (tag::state(spot.tag) == FULL);
+        let spot = self.search(memory, key, Spot::begin(self, key), false);
+        let full = !spot.no_room() & (tag::state(spot.tag) == FULL);
         Found {
             slot: if full { spot.slot } else { 0 },
             tag: spot.tag,
-            elsewhere: spot.place == GROUP_SLOTS,
+            elsewhere: spot.no_room() & !spot.level.has_bits(),
         }
     }
 
-    /// Gives the key a slot with this value, if it has none that is full.
+    /// Gives the key a slot with this value, if it has none that is full. Asks the heap for nothing.
     #[inline(always)]
     pub fn enter<M: HeapMemory, K: WordSource, V: WordSource>(
         self,
@@ -203,23 +154,19 @@ impl Flat {
         key: K,
         value: V,
     ) -> Entered {
-        let mut entered = Entered {
-            slot: 0,
-            how: Entered::CONTENDED,
-        };
-        let mut place = 0;
+        let mut how = Entered::CONTENDED;
+        let mut spot = Spot::begin(self, key);
         let mut looks = 0;
         let mut round = 0;
-        while (entered.how == Entered::CONTENDED) & (round < MOST_ROUNDS) {
+        while (how == Entered::CONTENDED) & (round < MOST_ROUNDS) {
             round += 1;
-            let spot = self.seek(memory, key, place, true);
-            place = spot.place;
-            entered.slot = spot.slot;
+            spot = self.search(memory, key, spot, true);
             let state = tag::state(spot.tag);
-            if place == GROUP_SLOTS {
-                entered.how = Entered::NO_ROOM;
+            if spot.no_room() {
+                how = Entered::NO_ROOM;
             } else if state == FULL {
-                entered.how = Entered::THERE;
+                memory.acquire();
+                how = Entered::THERE;
             } else if state == BUSY {
                 looks += 1;
                 if looks > MOST_LOOKS {
@@ -229,10 +176,14 @@ impl Flat {
                     arch::pause(PAUSE);
                 }
             } else if self.claim(memory, spot, key, value) {
-                entered.how = Entered::NEW;
+                how = Entered::NEW;
             }
         }
-        entered
+        Entered {
+            slot: spot.slot,
+            how,
+            level: spot.level,
+        }
     }
 
     /// Makes an empty or dead slot the key's; false if others came in between.
@@ -244,7 +195,7 @@ impl Flat {
         key: K,
         value: V,
     ) -> bool {
-        let owner = tag::owner_of(tag::hash_of(key), self.bits, spot.place / BUCKET_SLOTS);
+        let owner = tag::owner_of(spot.level.way, self.bits, spot.place / BUCKET_SLOTS);
         let mut done = false;
         if memory.compare_exchange(spot.slot, spot.tag, owner | BUSY) == spot.tag {
             if spot.tag == EMPTY {
@@ -274,17 +225,17 @@ impl Flat {
         let mut round = 0;
         while (answer == 3) & (round < MOST_ROUNDS) {
             round += 1;
-            let spot = self.seek(memory, key, 0, false);
-            if spot.place == GROUP_SLOTS {
+            let found = self.find(memory, key);
+            if found.elsewhere {
                 answer = 2;
-            } else if tag::state(spot.tag) != FULL {
+            } else if found.slot == 0 {
                 answer = 0;
             } else {
                 // What this lane did with the value comes before.
                 memory.release();
-                let dead = tag::owner(spot.tag) | DEAD;
-                let old = memory.compare_exchange(spot.slot, spot.tag, dead);
-                answer = select(old == spot.tag, 1, 3);
+                let dead = tag::owner(found.tag) | DEAD;
+                let old = memory.compare_exchange(found.slot, found.tag, dead);
+                answer = select(old == found.tag, 1, 3);
             }
         }
         answer
@@ -309,7 +260,7 @@ pub struct Found {
     pub slot: usize,
     /// The tag.
     pub tag: u32,
-    /// Whether the key has no slot, so that it may be in the trie.
+    /// Whether the key has no slot and no branch can give it one, so that it may be in the trie.
     pub elsewhere: bool,
 }
 

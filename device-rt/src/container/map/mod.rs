@@ -4,7 +4,9 @@
 //! |---|---|
 //! | `words` | keys and values as words |
 //! | `table` | a root: slots, and a trie for what has no room in them |
-//! | `flat`, `tag` | the slots, and what they say |
+//! | `flat`, `tag`, `seek` | the slots, what they say, and finding a key's |
+//! | `branch`, `filter` | more slots below those that are full; which keys are not above |
+//! | `level`, `grow` | groups of slots, one below the other; hanging a branch in |
 //! | `trie`, `path`, `slot` | finding a key's leaf and hanging one in; its way; what a slot of a node says |
 //! | `leaf` | how lanes change what a leaf holds |
 //! | `read` | reading values while others change them |
@@ -14,12 +16,17 @@
 //! | `tidy` | giving the slots of removed keys back |
 
 mod add;
+mod branch;
 mod clear;
 mod cursor;
+mod filter;
 mod flat;
+mod grow;
 mod leaf;
+mod level;
 mod path;
 mod read;
+mod seek;
 mod slot;
 mod table;
 mod tag;
@@ -45,10 +52,11 @@ use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Lay
 /// A hash map in a heap that any number of lanes read and change at once: two words.
 ///
 /// Its root of size `root_bits` is for about `2^root_bits` keys. Most keys lie in the root, in slots of which there are twice
-/// as many: tag, key and value side by side (a key of one word is its tag). Keys that find their 32 places taken go to a
-/// trie of hashes behind the slots: nodes of 16 slots hang wherever keys meet, so it grows by one small block at a
-/// time. So a map takes more keys than its root is for, at the price of a malloc for each and of a trip to memory for every
-/// factor of sixteen. Roots for less than 2^7 keys, and those of values of several words, are a trie alone.
+/// as many: tag, key and value side by side (a key of one word is its tag). Where all 32 places of a key are taken, a block
+/// of 128 more slots ([`growth_layout`](Self::growth_layout)) hangs below them, and so on. So a map takes more keys than its root is for, at the
+/// price of a malloc for about a hundred keys, and for each search of a trip to memory for every factor of four. Roots for less than 2^7
+/// keys, and those of values of several words, are a trie of hashes instead: a leaf for each key, and nodes of 16 slots wherever
+/// keys meet. So is what hangs where all bits of the hash are used up.
 ///
 /// It holds no heap and does not free itself. Zeroed words are no map: nothing is found in it, and insertion is
 /// `Unsupported`, as in heaps of more than 32 GiB. Copies are the same map.
@@ -152,6 +160,14 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
     #[inline(always)]
     pub const fn root_layout(root_bits: u32) -> Layout {
         Table::root_layout(root_bits, K::WORDS, V::WORDS)
+    }
+
+    /// The layout of the blocks by which a map grows, for sizing pools: the largest that it takes beside its root. A block for
+    /// about a hundred keys; with values of several words, and in roots for less than 2^7 keys, a key takes a leaf and a
+    /// part of a node.
+    #[inline(always)]
+    pub const fn growth_layout() -> Layout {
+        Table::growth_layout(K::WORDS, V::WORDS)
     }
 
     /// The empty map with this root.

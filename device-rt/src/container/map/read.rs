@@ -5,7 +5,7 @@ use super::table::Table;
 use super::words::WordSource;
 use super::{leaf, slot, tag};
 use crate::Heap;
-use crate::container::peek::Peek;
+use crate::container::peek::{Peek, PeekInOrder};
 use warpheap_api::{AllocError, DeviceAlloc, HeapData, HeapMemory, select};
 
 /// The value of a key, and 1; `otherwise` and 0 if the key is not there.
@@ -84,8 +84,7 @@ pub fn slot_or<A: DeviceAlloc, V: HeapData>(
     let mut round = 0;
     while (answer == 0) & (round < leaf::MOST_ROUNDS) {
         round += 1;
-        let found = V::get(Peek(memory), flat.value_word(slot));
-        memory.acquire();
+        let found = V::get(PeekInOrder(memory), flat.value_word(slot));
         // A slot that is full again may have been busy meanwhile, and the value not there yet; but it is now.
         let after = memory.load(slot);
         if after == before {

@@ -39,7 +39,7 @@ pub fn first_word(slot: u32) -> usize {
 
 /// The layout of a leaf: its state, the key, the value.
 #[inline(always)]
-pub fn leaf_layout(key_words: u32, value_words: u32) -> Layout {
+pub const fn leaf_layout(key_words: u32, value_words: u32) -> Layout {
     layout::bytes((1 + key_words as usize + value_words as usize) * 4)
 }
 

@@ -1,13 +1,14 @@
 //! A map without the types of its keys and values: slots, and a trie for what has no room in them.
 
-use super::flat::{Entered, Flat};
+use super::branch;
+use super::flat::{Entered, Flat, GROUP_SLOTS};
 use super::leaf::{self, Before, MOST_ROUNDS};
 use super::read;
-use super::slot::first_word;
+use super::slot::{NODE_LAYOUT, first_word, leaf_layout};
 use super::tag::{self, EMPTY};
 use super::trie::{FRESH, Trie, too_large};
 use super::words::WordSource;
-use crate::Heap;
+use crate::{Heap, arch};
 use warpheap_api::abi::ArgBlock;
 use warpheap_api::{
     AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Layout, layout, select,
@@ -15,8 +16,8 @@ use warpheap_api::{
 
 /// The smallest size of a root with slots: below, a tag would not have room for the rest of the hash.
 const FIRST_BITS: u32 = tag::OWN_BITS + 1;
-/// The trie has a slot for so many keys, as a power of two: few of them get there.
-const TRIE_BITS_LESS: u32 = 4;
+/// A group of slots is for so many keys, as a power of two. For each there is a link, and a slot of the trie.
+const GROUP_BITS: u32 = 4;
 /// Alignment of a root: a line of every cache.
 const ALIGN: usize = 128;
 /// The largest root, as a power of two of bytes.
@@ -25,7 +26,7 @@ const MOST_BYTES_BITS: u32 = if usize::BITS > 32 { 35 } else { 31 };
 /// The root of a map and its size. Plain words; zeroed ones are no map.
 ///
 /// A root of `2^root_bits` is for about as many keys. If values have one word or none, and `root_bits` is 7 or more, it begins with
-/// twice as many slots. Behind them is the root of a trie.
+/// twice as many slots. Behind them are a link for each group of slots, and the root of a trie.
 ///
 /// Widths of keys and values come with each call and must always be the same for a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,11 +72,12 @@ const fn has_slots(root_bits: u32, value_words: u32) -> bool {
     root_bits >= FIRST_BITS && value_words <= 1
 }
 
-/// Words of the slots of a root.
+/// Words of the slots of a root and of their links.
 #[inline(always)]
 const fn slots_words(root_bits: u32, key_words: u32, value_words: u32) -> usize {
     if has_slots(root_bits, value_words) {
-        (Flat::slot_words(key_words, value_words) as usize) << (root_bits + 1)
+        let slots = (Flat::slot_words(key_words, value_words) as usize) << (root_bits + 1);
+        slots + (1 << (root_bits - GROUP_BITS))
     } else {
         0
     }
@@ -85,7 +87,7 @@ const fn slots_words(root_bits: u32, key_words: u32, value_words: u32) -> usize 
 #[inline(always)]
 const fn trie_bits(root_bits: u32, value_words: u32) -> u32 {
     if has_slots(root_bits, value_words) {
-        root_bits - TRIE_BITS_LESS
+        root_bits - GROUP_BITS
     } else {
         root_bits
     }
@@ -105,13 +107,29 @@ impl Table {
         if !has_slots(root_bits, value_words) {
             return Trie::root_layout(trie);
         }
-        // The slots' words, their number doubled for the trie's, and their bytes.
+        // The slots' words, their number doubled for links and trie, and their bytes.
         let slot_bits = 32 - Flat::slot_words(key_words, value_words).leading_zeros();
         if root_bits + 1 + slot_bits + 3 > MOST_BYTES_BITS {
             return layout::bytes(layout::ABSURD);
         }
         let words = slots_words(root_bits, key_words, value_words) + (1 << trie);
         layout::aligned(words * 4, ALIGN)
+    }
+
+    /// The layout of the blocks by which a map grows: 32 bytes and 32 slots for each of the four groups of a branch. Maps with
+    /// values of several words take nodes and leaves instead, of which this is the larger.
+    #[inline(always)]
+    pub const fn growth_layout(key_words: u32, value_words: u32) -> Layout {
+        if value_words <= 1 {
+            let slot_words = Flat::slot_words(key_words, value_words);
+            return branch::branch_layout((slot_words * GROUP_SLOTS) as usize);
+        }
+        let leaf = leaf_layout(key_words, value_words);
+        if leaf.size() > NODE_LAYOUT.size() {
+            leaf
+        } else {
+            NODE_LAYOUT
+        }
     }
 
     /// The map with this root.
@@ -185,10 +203,12 @@ impl Table {
     /// The trie.
     #[inline(always)]
     pub fn trie(self, key_words: u32, value_words: u32) -> Trie {
-        let words = slots_words(self.root_bits, key_words, value_words);
+        // Where there are slots, few come here.
+        let root_bits = arch::late(self.root_bits);
+        let words = slots_words(root_bits, key_words, value_words);
         let granules = (words / DevicePtr::GRANULE_WORDS) as u32;
         let root = DevicePtr::from_granule(self.root.granule() + granules);
-        let bits = trie_bits(self.root_bits, value_words);
+        let bits = trie_bits(root_bits, value_words);
         if self.is_none() {
             Trie::NONE
         } else {
@@ -216,20 +236,23 @@ impl Table {
         if self.is_none() | too_large(heap) {
             return Err(AllocError::Unsupported);
         }
-        let memory = heap.memory();
         let flat = self.flat(key.words(), value.words());
         let mut how = select(flat.bits == 0, Entered::NO_ROOM, Entered::CONTENDED);
+        let mut code = AllocError::Contended.code();
         let mut round = 0;
         while (how == Entered::CONTENDED) & (round < MOST_ROUNDS) {
             round += 1;
-            let entered = flat.enter(memory, key, value);
+            let entered = flat.enter_or_grow(heap, key, value);
             how = entered.how;
+            if how == Entered::FAILED {
+                code = entered.slot as u32;
+            }
             if (how == Entered::THERE) && !in_slot(flat, entered.slot) {
                 how = Entered::CONTENDED;
             }
         }
-        if how == Entered::CONTENDED {
-            return Err(AllocError::Contended);
+        if (how == Entered::CONTENDED) | (how == Entered::FAILED) {
+            return Err(AllocError::from_code(code));
         }
         if how == Entered::NO_ROOM {
             let trie = self.trie(key.words(), value.words());
@@ -294,14 +317,22 @@ impl Table {
             return Err(AllocError::Unsupported);
         }
         let flat = self.flat(key.words(), value.words());
-        if flat.bits != 0 {
-            let entered = flat.enter(heap.memory(), key, value);
-            if entered.how == Entered::CONTENDED {
-                return Err(AllocError::Contended);
+        let mut how = select(flat.bits == 0, Entered::NO_ROOM, Entered::CONTENDED);
+        let mut slot = AllocError::Contended.code() as usize;
+        let mut round = 0;
+        while (how == Entered::CONTENDED) & (round < MOST_ROUNDS) {
+            round += 1;
+            let entered = flat.enter_or_grow(heap, key, value);
+            how = entered.how;
+            if how != Entered::CONTENDED {
+                slot = entered.slot;
             }
-            if entered.how != Entered::NO_ROOM {
-                return Ok(flat.value_word(entered.slot));
-            }
+        }
+        if (how == Entered::CONTENDED) | (how == Entered::FAILED) {
+            return Err(AllocError::from_code(slot as u32));
+        }
+        if how != Entered::NO_ROOM {
+            return Ok(flat.value_word(slot));
         }
         let trie = self.trie(key.words(), value.words());
         let leaf = trie.enter(heap, key, value)? & !FRESH;

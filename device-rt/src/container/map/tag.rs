@@ -64,12 +64,17 @@ pub fn owner_of(hash: u32, bits: u32, side: u32) -> u32 {
     (hash >> bits) << OWN_BITS | side << SIDE_BIT
 }
 
+/// The hash of which a tag is in a bucket. In a branch, buckets count on in the group of the root from which it hangs.
+#[inline(always)]
+pub fn full_hash(tag: u32, bucket: u32, bits: u32) -> u32 {
+    (tag >> OWN_BITS) << bits | (bucket ^ side(tag))
+}
+
 /// The key of one word whose tag this is in this bucket.
 #[inline(always)]
 pub fn key_of(tag: u32, bucket: u32, bits: u32) -> u32 {
-    let home = bucket ^ side(tag);
     // The seed of the first hash is 0.
-    !sync::unhash((tag >> OWN_BITS) << bits | home)
+    !sync::unhash(full_hash(tag, bucket, bits))
 }
 
 /// The hash that tags are made of.

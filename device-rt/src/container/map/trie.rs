@@ -1,7 +1,7 @@
 //! Finding a key's leaf, and hanging one in.
 
 use super::leaf::{self, Before};
-use super::path::{MOST_NODES, Path};
+use super::path::{MOST_NODES, NODE_SLOTS, Path};
 use super::slot::{
     EMPTY, NODE, NODE_LAYOUT, block, first_word, has_key, is_node, key_of, leaf_layout, slot_of,
 };
@@ -15,9 +15,9 @@ pub const MOST_ROOT_BITS: u32 = 28;
 /// Set in the answer of [`Trie::enter`] if the leaf is new.
 pub const FRESH: u32 = 1 << 31;
 
-/// A slot changes at most twice, from empty to a leaf to a node, so no key needs more rounds than three at each
-/// node.
-const MOST_ROUNDS: u32 = 4 * (MOST_NODES + 1);
+/// A slot changes at most twice, from empty to a leaf to a node, and a node is asked for once, so no key needs more rounds than
+/// four at each node.
+const MOST_ROUNDS: u32 = 5 * (MOST_NODES + 1);
 
 /// The root of a trie and how many bits of the hash it looks at.
 ///
@@ -127,23 +127,45 @@ impl Trie {
         if (seen != EMPTY) & !is_node(seen) && has_key(memory, seen, key) {
             return Ok(seen);
         }
-        // Here, and not where it is needed: lanes of a warp get theirs together.
         let leaf_layout = leaf_layout(key.words(), value.words());
-        let own = heap.malloc(leaf_layout)?;
-        leaf::write_new(memory, own.word(), key, value);
-        memory.release();
         let mut path = place.path;
         let mut at = place.at;
-        // A node of this lane that hangs nowhere yet, all zeros.
+        // What this lane got and hung in nowhere yet: a leaf with the key, and a node, all zeros.
+        let mut own = EMPTY;
         let mut spare = EMPTY;
+        let mut needs_node = false;
         let mut leaf = EMPTY;
         let mut error = 0;
         let mut round = 0;
         while (leaf == EMPTY) & (error == 0) & (round < MOST_ROUNDS) {
             round += 1;
-            if seen == EMPTY {
-                seen = memory.compare_exchange(at, EMPTY, slot_of(own));
-                leaf = select(seen == EMPTY, slot_of(own) | FRESH, EMPTY);
+            let needs_leaf = own == EMPTY;
+            if needs_leaf | needs_node {
+                // One call for both: where all is inlined it is long. The leaf before it is needed: lanes of a warp get theirs together.
+                match heap.malloc_rarely(either(needs_leaf, leaf_layout, NODE_LAYOUT)) {
+                    Ok(block) => {
+                        if needs_leaf {
+                            leaf::write_new(memory, block.word(), key, value);
+                            own = slot_of(block);
+                            memory.release();
+                        } else {
+                            let mut word = 0;
+                            while word < NODE_SLOTS as usize {
+                                memory.write4(block.word() + word, [EMPTY; 4]);
+                                word += 4;
+                            }
+                            spare = slot_of(block) | NODE;
+                        }
+                    }
+                    Err(cause) => error = cause.code(),
+                }
+                needs_node = false;
+            }
+            if error != 0 {
+                // Nothing hangs anywhere.
+            } else if seen == EMPTY {
+                seen = memory.compare_exchange(at, EMPTY, own);
+                leaf = select(seen == EMPTY, own | FRESH, EMPTY);
             } else if is_node(seen) {
                 path = path.ready(key);
                 at = first_word(seen) + path.digit() as usize;
@@ -157,12 +179,8 @@ impl Trie {
                 if below.ended() {
                     error = AllocError::Unsupported.code();
                 } else if spare == EMPTY {
-                    match heap.calloc(NODE_LAYOUT) {
-                        Ok(node) => spare = slot_of(node) | NODE,
-                        Err(cause) => error = cause.code(),
-                    }
-                }
-                if (error == 0) & (spare != EMPTY) {
+                    needs_node = true;
+                } else {
                     let other = below.digit_of(key_of(memory, seen, key.words()));
                     let inner = first_word(spare) + other as usize;
                     memory.write(inner, seen);
@@ -179,13 +197,14 @@ impl Trie {
             }
             memory.acquire();
         }
-        if spare != EMPTY {
+        own = select(leaf & FRESH == 0, own, EMPTY);
+        while (own | spare) != EMPTY {
+            let node = spare != EMPTY;
+            let layout = either(node, NODE_LAYOUT, leaf_layout);
             // SAFETY: this lane got it and hung it in nowhere.
-            unsafe { heap.free(block(spare), NODE_LAYOUT) };
-        }
-        if leaf & FRESH == 0 {
-            // SAFETY: the same.
-            unsafe { heap.free(own, leaf_layout) };
+            unsafe { heap.free_rarely(block(select(node, spare, own)), layout) };
+            own = select(node, own, EMPTY);
+            spare = EMPTY;
         }
         if error != 0 {
             return Err(AllocError::from_code(error));
@@ -249,6 +268,14 @@ impl Trie {
         }
         leaf::remove(memory, leaf)
     }
+}
+
+/// One of two layouts.
+#[inline(always)]
+fn either(first: bool, a: Layout, b: Layout) -> Layout {
+    let size = if first { a.size() } else { b.size() };
+    let align = if first { a.align() } else { b.align() };
+    layout::aligned(size, align)
 }
 
 /// Whether the heap has blocks beyond what a slot can name, 2^33 words.

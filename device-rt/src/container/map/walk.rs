@@ -1,7 +1,9 @@
 //! Going through the keys of a map, slots first.
 
-use super::cursor::TrieCursor;
-use super::flat::{BUCKET_SLOTS, Flat};
+use super::branch::BRANCH_BITS;
+use super::cursor::{MOST_BITS, TrieCursor};
+use super::flat::{BUCKET_SLOTS, Flat, GROUP_SLOTS};
+use super::level::{Level, way_of};
 use super::table::Table;
 use super::{leaf_value, read, tag};
 use crate::Heap;
@@ -11,14 +13,22 @@ use warpheap_api::{DeviceAlloc, HeapData, HeapMemory, select};
 
 /// Where a lane is among its share of the keys. Plain words.
 ///
-/// Buckets are shared out one by one, and what the trie holds by bits of the hash (`cursor.rs`).
+/// Groups are shared out by bits of the hash: with few shares by those that tell the group of the root, so that one lane has all that hangs
+/// below it. With more, by those of the bucket in the group, and by those that branches look at. What the trie holds is shared out in the same
+/// way (`cursor.rs`).
 #[derive(Clone, Copy, Debug)]
 pub struct TableCursor {
     flat: Flat,
     stride: u32,
-    bucket: u32,
-    /// The slot of the bucket that comes next.
+    /// Bits by which groups are shared out, and how many values they have; none without slots.
+    bits: u32,
+    limit: u32,
+    prefix: u32,
+    level: Level,
+    /// The slot of the share's part of the group that comes next.
     next: u32,
+    /// The number of the bucket of the slot that it is at, counted on in the group of the root.
+    bucket: u32,
     /// The word of the tag of the slot that it is at; 0 if it is at none.
     slot: usize,
     tag: u32,
@@ -30,11 +40,24 @@ impl TableCursor {
     #[inline(always)]
     pub fn new(table: Table, key_words: u32, value_words: u32, index: u32, count: u32) -> Self {
         let trie = table.trie(key_words, value_words);
+        let flat = table.flat(key_words, value_words);
+        let mut level = Level::NONE;
+        let mut bits = 0;
+        let mut limit = 0;
+        if flat.bits != 0 {
+            bits = share_bits(flat, count);
+            limit = 1 << bits;
+            level = first_of(flat, bits, index);
+        }
         TableCursor {
-            flat: table.flat(key_words, value_words),
+            flat,
             stride: count,
-            bucket: index,
+            bits,
+            limit,
+            prefix: index,
+            level,
             next: 0,
+            bucket: 0,
             slot: 0,
             tag: tag::EMPTY,
             trie: TrieCursor::new(trie, key_words, index, count),
@@ -44,33 +67,47 @@ impl TableCursor {
     /// On to the next key, there or removed; whether there is one.
     #[inline]
     pub fn step<M: HeapMemory>(&mut self, memory: M) -> bool {
-        let buckets = self.flat.buckets();
-        let mut bucket = self.bucket;
+        let flat = self.flat;
+        let whole = self.bits < flat.bits;
+        // The bit of the way from which on all is the share's.
+        let top = select(whole, flat.bits, self.bits);
+        let mut prefix = self.prefix;
+        let mut level = self.level;
         let mut next = self.next;
         let mut slot = 0;
         let mut seen = tag::EMPTY;
-        while (slot == 0) & (bucket < buckets) {
-            if next < BUCKET_SLOTS {
-                let at = self.flat.slot(bucket, next);
+        let mut bucket = 0;
+        while (slot == 0) & (prefix < self.limit) {
+            let side = level.way & (tag::SIDES - 1);
+            let index = select(whole, next, side * BUCKET_SLOTS + next);
+            // A group higher up belongs to that one of its prefixes that ends in zeros.
+            let own = level.shift >= top || level.way >> level.shift == 0;
+            if own & (next < select(whole, GROUP_SLOTS, BUCKET_SLOTS)) {
+                let at = flat.slot(level.first, index);
                 seen = memory.load(at);
                 let state = tag::state(seen);
                 if (state == tag::FULL) | (state == tag::DEAD) {
                     slot = at;
+                    let sides = tag::SIDES - 1;
+                    bucket = level.way & ((1 << flat.bits) - 1) & !sides | (index / BUCKET_SLOTS);
                 }
                 next += 1;
             } else {
-                // Without going past the end of the numbers.
-                let left = buckets - bucket;
-                bucket = select(
-                    self.stride < left,
-                    bucket.wrapping_add(self.stride),
-                    buckets,
-                );
+                level = level.next(flat, memory, top);
                 next = 0;
+                if level.shift == 0 {
+                    // Without going past the end of the numbers.
+                    let left = self.limit - prefix;
+                    let stride = self.stride;
+                    prefix = select(stride < left, prefix.wrapping_add(stride), self.limit);
+                    level = first_of(flat, self.bits, prefix);
+                }
             }
         }
-        self.bucket = bucket;
+        self.prefix = prefix;
+        self.level = level;
         self.next = next;
+        self.bucket = bucket;
         self.slot = slot;
         self.tag = seen;
         let mut found = true;
@@ -178,6 +215,40 @@ impl TableCursor {
             self.flat.key_word(self.slot)
         }
     }
+}
+
+/// Bits that make at least `count` shares, if there are as many: those of the group of the root, or these with those of the bucket in it, or
+/// more.
+#[inline(always)]
+fn share_bits(flat: Flat, count: u32) -> u32 {
+    let mut bits = flat.bits - tag::SIDE_BITS;
+    if count > 1 << bits {
+        bits = flat.bits;
+        while (bits + BRANCH_BITS <= MOST_BITS) & (count > 1 << bits) {
+            bits += BRANCH_BITS;
+        }
+    }
+    bits
+}
+
+/// The first group on the way of a share.
+#[inline(always)]
+fn first_of(flat: Flat, bits: u32, prefix: u32) -> Level {
+    let mut way = way_of(prefix);
+    if bits >= flat.bits {
+        // Behind the bits of the group come those of the bucket in it.
+        let bucket = bits_below(prefix, flat.bits);
+        let group = bits_below(prefix, flat.bits - tag::SIDE_BITS);
+        let side = bucket >> (flat.bits - tag::SIDE_BITS);
+        way = (prefix ^ bucket) | (group << tag::SIDE_BITS) | side;
+    }
+    Level::root(flat, way)
+}
+
+/// The first `bits` bits.
+#[inline(always)]
+fn bits_below(word: u32, bits: u32) -> u32 {
+    word & ((1 << bits) - 1)
 }
 
 /// Where a lane is among its share of a map's keys. Plain words.

@@ -1,11 +1,12 @@
 //! Keys whose hashes are the same at first.
 
+use super::histories::history_kernels;
 use super::world::World;
 use warpheap::{DeviceHashSet, DeviceVec, LaunchConfig};
 use warpheap_api::host::SharedArg;
 use warpheap_container_tests::assert_empty;
 use warpheap_container_tests::maps::Site;
-use warpheap_map_kernels::maps::*;
+use warpheap_history_kernels::histories::*;
 use warpheap_rt::device::{HeapHashMap, RandomWalkMalloc, WarpHeap};
 
 /// The library's hash of a key of two words, for its first seed.
@@ -15,9 +16,9 @@ fn hash(key: [u32; 2]) -> u32 {
 }
 
 /// Different keys with the same first hash.
-fn colliding() -> Vec<[u32; 2]> {
+fn colliding(count: u32) -> Vec<[u32; 2]> {
     let half = |key: u32| warpheap_rt::sync::hash(!key);
-    let keys: Vec<[u32; 2]> = (0..40).map(|i| [i, 1 ^ half(1) ^ half(i)]).collect();
+    let keys: Vec<[u32; 2]> = (0..count).map(|i| [i, 1 ^ half(1) ^ half(i)]).collect();
     assert!(
         keys.iter().all(|&key| hash(key) == hash([1, 1])),
         "the test's keys do not collide"
@@ -25,12 +26,13 @@ fn colliding() -> Vec<[u32; 2]> {
     keys
 }
 
-/// Keys with the same tag: sixteen have room in slots, the others go to the trie.
+/// Keys with the same tag: they have room in a group of the root and in one of each of thirteen branches, the others go to the trie.
 pub fn collides_in_slots(site: &Site) {
     let pool = site.heap::<RandomWalkMalloc>(1 << 20);
+    let kernels = warpheap_set_kernels::load(&site.device).expect("the kernels load");
     let set = DeviceHashSet::<[u32; 2], RandomWalkMalloc>::new(&pool, 7).expect("a set");
-    let keys = colliding();
-    let (there, more) = keys.split_at(25);
+    let keys = colliding(14 * 32 + 30);
+    let (there, more) = keys.split_at(14 * 32 + 10);
     set.fill(there).expect("fill");
     let answers = DeviceVec::<u32>::zeroed(&site.device, keys.len()).expect("answers");
     let listed = DeviceVec::from_slice(&site.device, &keys).expect("keys");
@@ -38,9 +40,7 @@ pub fn collides_in_slots(site: &Site) {
     // 0: whether they are there, 1: remove them.
     for (what, number) in [(0, there.len()), (1, there.len()), (0, 0)] {
         answers.fill_zero().expect("zeros");
-        let asked = site
-            .kernels
-            .set_ask(&pool, all, set.set(), &listed, &answers, what);
+        let asked = kernels.set_ask(&pool, all, set.set(), &listed, &answers, what);
         asked.expect("set_ask");
         let yes = answers.to_vec().expect("answers").iter().sum::<u32>();
         assert_eq!(yes as usize, number);
@@ -57,7 +57,7 @@ pub fn collides_in_slots(site: &Site) {
 /// Keys whose first hash is the same part at the second.
 pub fn collides(site: &Site) {
     let world = World::<WarpHeap>::new(site, 1 << 20, 3);
-    let keys = colliding();
+    let keys = colliding(40);
     let op = |kind, key: &[u32; 2]| MapOp {
         kind,
         key: key[0],
@@ -80,7 +80,7 @@ pub fn collides(site: &Site) {
     let map = unsafe { HeapHashMap::with_root(table.root(), table.root_bits()) };
     // SAFETY: it is of this heap, and freed below.
     let map = unsafe { SharedArg::assume_of(&world.pool, map) };
-    let (kernels, pool) = (&site.kernels, &world.pool);
+    let (kernels, pool) = (history_kernels(site), &world.pool);
     let all = LaunchConfig::for_num_elems(40);
     kernels
         .map_wide_histories(pool, all, map.clone(), &ops, &starts, &clock, &outcomes)

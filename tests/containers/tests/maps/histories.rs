@@ -1,5 +1,6 @@
 //! Small histories of lanes at one or two keys, which some order has to explain.
 
+use super::groups::{alike, nearly_full};
 use super::world::World;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -8,7 +9,8 @@ use warpheap::{DeviceVec, LaunchConfig};
 use warpheap_api::host::SharedArg;
 use warpheap_container_tests::history::{Timed, is_linear};
 use warpheap_container_tests::maps::Site;
-use warpheap_map_kernels::maps::*;
+use warpheap_history_kernels::Kernels;
+use warpheap_history_kernels::histories::*;
 use warpheap_rt::device::{AllocError, HeapHashMap, WarpHeap};
 
 const CONTENDED: u32 = 102;
@@ -46,22 +48,32 @@ pub fn step(state: &mut State, op: MapOp) -> u32 {
     old.is_none() as u32
 }
 
+/// The kernels of histories on this device.
+pub fn history_kernels(site: &Site) -> Kernels {
+    warpheap_history_kernels::load(&site.device).expect("the kernels load")
+}
+
 /// Small random programs of a few lanes on one or two keys, checked by trying all orders. Before them, each key may
 /// be there or have been removed. False if a lane gave up because another one stood still in the middle of
 /// an action, which schedules that are explored may do to it; what it wanted then did not happen.
-pub fn histories(site: &Site, seed: u64, shape: LaunchConfig, wide: bool) -> bool {
+pub fn histories(
+    site: &Site,
+    kernels: &Kernels,
+    seed: u64,
+    shape: LaunchConfig,
+    wide: bool,
+) -> bool {
     let mut dice = SmallRng::seed_from_u64(seed);
-    // With slots and without; values of two words have none.
-    let root_bits = if wide {
-        0
+    // Values of two words have no slots.
+    let (world, keys) = if wide {
+        (World::<WarpHeap>::new(site, 1 << 20, 0), [0, 1])
     } else {
-        [0, 6][seed as usize / 3 % 2]
+        world_of(site, seed)
     };
-    let world = World::<WarpHeap>::new(site, 1 << 20, root_bits);
     let lanes = (shape.grid_dim * shape.block_dim) as usize;
     let mut op = |kinds: &[u32]| MapOp {
         kind: kinds[dice.random_range(0..kinds.len())],
-        key: dice.random_range(0..2),
+        key: keys[dice.random_range(0..2)],
         also: 3,
         value: dice.random_range(1..1000),
     };
@@ -74,20 +86,32 @@ pub fn histories(site: &Site, seed: u64, shape: LaunchConfig, wide: bool) -> boo
     };
     let during: Vec<MapOp> = (0..lanes * 3).map(|_| op(kinds)).collect();
     let what = format!("seed {seed}, {shape:?}");
-    let complete = is_explained(&world, &what, wide, shape, before, during);
+    let complete = is_explained(&world, kernels, &what, wide, keys, shape, before, during);
     if !wide {
         world.free();
     }
     complete
 }
 
+/// A map for histories, and two keys: a trie alone; a group with slots for both, for one, for none; the same in a branch.
+fn world_of(site: &Site, seed: u64) -> (World<'_, WarpHeap>, [u32; 2]) {
+    let number = seed as u32 / 3 % 8;
+    if number < 2 {
+        return (World::new(site, 1 << 20, 0), [0, 1]);
+    }
+    let world = nearly_full(site, 1 + number / 5, [2, 1, 0][number as usize % 3]);
+    let keys = alike(3, 0, 16);
+    // Both of one bucket, or of two.
+    (world, [keys[0], keys[8 - number as usize % 2]])
+}
+
 /// One lane changes the value of a key while others remove it and insert it again: a change that comes late is seen
 /// in the new value or not at all. False as in [`histories`].
-pub fn late_change(site: &Site, seed: u64, kind: u32) -> bool {
-    let world = World::<WarpHeap>::new(site, 1 << 20, [0, 6][seed as usize / 3 % 2]);
+pub fn late_change(site: &Site, kernels: &Kernels, seed: u64, kind: u32) -> bool {
+    let (world, keys) = world_of(site, seed);
     let op = |kind, value| MapOp {
         kind,
-        key: 0,
+        key: keys[0],
         also: 3,
         value,
     };
@@ -99,7 +123,8 @@ pub fn late_change(site: &Site, seed: u64, kind: u32) -> bool {
         block_dim: 1,
     };
     let what = format!("seed {seed}, a late change of kind {kind}");
-    let complete = is_explained(&world, &what, false, shape, vec![op(INSERT, 100)], during);
+    let before = vec![op(INSERT, 100)];
+    let complete = is_explained(&world, kernels, &what, false, keys, shape, before, during);
     world.free();
     complete
 }
@@ -108,8 +133,10 @@ pub fn late_change(site: &Site, seed: u64, kind: u32) -> bool {
 /// unless an order explains what they saw. False as in [`histories`].
 fn is_explained(
     world: &World<WarpHeap>,
+    kernels: &Kernels,
     what: &str,
     wide: bool,
+    keys: [u32; 2],
     shape: LaunchConfig,
     before: Vec<MapOp>,
     during: Vec<MapOp>,
@@ -117,11 +144,15 @@ fn is_explained(
     let site = world.site;
     let last = MapOp {
         kind: GET,
-        key: 0,
+        key: keys[0],
         also: 3,
         value: 0,
     };
-    let after = vec![last, MapOp { key: 1, ..last }];
+    let other = MapOp {
+        key: keys[1],
+        ..last
+    };
+    let after = vec![last, other];
     let clock = DeviceVec::<u32>::zeroed(&site.device, 1).expect("a clock");
     let one = LaunchConfig {
         grid_dim: 1,
@@ -135,7 +166,7 @@ fn is_explained(
         let outcomes = DeviceVec::zeroed(&site.device, ops.len()).expect("outcomes");
         let listed = DeviceVec::from_slice(&site.device, &ops).expect("ops");
         let starts = world.vec(&starts);
-        let (kernels, pool) = (&site.kernels, &world.pool);
+        let pool = &world.pool;
         if wide {
             let table = world.map().table();
             // SAFETY: an empty map has no keys of any width, and this one is used with these alone.

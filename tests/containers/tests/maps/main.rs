@@ -2,11 +2,13 @@
 
 mod collisions;
 mod explored;
+mod groups;
 mod histories;
 mod world;
 
 use collisions::{collides, collides_in_slots};
-use histories::{SHAPES, histories, late_change, step};
+use groups::{alike, asked_by_all, gives_branches_back, one_group};
+use histories::{SHAPES, histories, history_kernels, late_change, step};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::collections::HashMap;
@@ -14,7 +16,7 @@ use warpheap::LaunchConfig;
 use warpheap_api::host::BackendKind;
 use warpheap_container_tests::maps::Site;
 use warpheap_container_tests::seeds;
-use warpheap_map_kernels::maps::*;
+use warpheap_history_kernels::histories::*;
 use warpheap_rt::adaptor::Failing;
 use warpheap_rt::device::{RandomWalkMalloc, WarpHeap};
 use world::{Any, World};
@@ -97,12 +99,11 @@ fn adds<A: Any>(site: &Site, root_bits: u32) {
 }
 
 /// Removed keys are gone, come back, and their memory comes back by tidying, whatever the number of lanes.
-fn tidies<A: Any>(site: &Site, root_bits: u32) {
+fn tidies<A: Any>(site: &Site, root_bits: u32, keys: &[u32]) {
     let world = World::<A>::new(site, 4 << 20, root_bits);
     let empty = world.used();
-    let keys = numbers(2000);
     let (gone, kept): (Vec<u32>, Vec<u32>) = keys.iter().partition(|&&key| key % 7 != 0);
-    world.insert(&keys, &keys);
+    world.insert(keys, keys);
     let full = world.used();
     assert_eq!(world.remove(&gone), vec![1; gone.len()]);
     assert_eq!(world.remove(&gone), vec![0; gone.len()]);
@@ -131,7 +132,7 @@ fn tidies<A: Any>(site: &Site, root_bits: u32) {
     world.tidy(100);
     world.tidy(8);
     assert_eq!(world.used(), empty, "dead keys stay");
-    assert_eq!(world.insert(&keys, &keys), vec![1; keys.len()]);
+    assert_eq!(world.insert(keys, keys), vec![1; keys.len()]);
     world.free();
 }
 
@@ -171,7 +172,7 @@ fn ages(site: &Site) {
 }
 
 /// The n-th request for memory is refused, for every n: that lane's key is not there, all others are.
-fn runs_out(site: &Site) {
+fn runs_out(site: &Site, root_bits: u32, keys: &[u32], least: u32) {
     let mut refused = 0;
     let mut n = 0;
     while refused == n {
@@ -181,7 +182,7 @@ fn runs_out(site: &Site) {
         let one = LaunchConfig::for_num_elems(1);
         if site
             .kernels
-            .map_new(&world.pool, one, &world.map, 1)
+            .map_new(&world.pool, one, &world.map, root_bits)
             .is_err()
         {
             assert!(world.map().is_none());
@@ -191,8 +192,7 @@ fn runs_out(site: &Site) {
             world.free();
             continue;
         }
-        let keys: Vec<u32> = numbers(24).iter().map(|key| key % 20_000).collect();
-        let results = world.insert(&keys, &keys);
+        let results = world.insert(keys, keys);
         let failed: Vec<u32> = keys
             .iter()
             .zip(&results)
@@ -210,26 +210,39 @@ fn runs_out(site: &Site) {
             .iter()
             .map(|&key| if failed.contains(&key) { NONE } else { key })
             .collect();
-        assert_eq!(world.get(&keys), expected);
+        assert_eq!(world.get(keys), expected);
         assert_eq!(world.list(4).len(), keys.len() - failed.len());
         assert_eq!(world.insert(&failed, &failed), vec![1; failed.len()]);
-        assert_eq!(world.get(&keys), keys);
+        assert_eq!(world.get(keys), keys);
         world.free();
     }
     assert!(
-        n > 30,
+        n > least,
         "only {n} requests: the test does not reach what it is for"
     );
+}
+
+/// [`runs_out`] for leaves and nodes, and for branches.
+fn all_run_out(site: &Site) {
+    let keys: Vec<u32> = numbers(24).iter().map(|key| key % 20_000).collect();
+    runs_out(site, 1, &keys, 30);
+    runs_out(site, SLOTS, &alike(0, 0, 150), 2);
+    runs_out(site, SLOTS, &alike(5, 0, 150), 5);
 }
 
 /// Keys that are there come exactly once to lanes that list them, whatever others insert meanwhile.
 fn lists_while_growing(site: &Site, rounds: u32) {
     for round in 0..rounds {
-        let world = World::<WarpHeap>::new(site, 1 << 20, [1, SLOTS][round as usize % 2]);
-        let keys = numbers(20 + round % 10);
-        let (old, new) = keys.split_at(8);
+        let world = World::<WarpHeap>::new(site, 1 << 20, [1, SLOTS, SLOTS][round as usize % 3]);
+        // In the trie, in slots that are far apart, in branches.
+        let keys = match round % 3 {
+            2 => alike(round / 3 % 2, 0, 140 + round),
+            _ => numbers(20 + round % 10),
+        };
+        let (old, new) = keys.split_at(keys.len() / 3);
         world.insert(old, old);
-        let pairs = world.list_while(12, new, 100);
+        let lanes = (new.len() as u32).max(12) * (1 + round % 2);
+        let pairs = world.list_while(lanes, new, 400);
         for key in old {
             let times = pairs.iter().filter(|pair| pair[0] == *key).count();
             assert_eq!(times, 1, "key {key} was listed {times} times");
@@ -303,18 +316,27 @@ fn everything(site: &Site) {
         adds::<WarpHeap>(site, root_bits);
     }
     for root_bits in [3, SLOTS + 1] {
-        tidies::<WarpHeap>(site, root_bits);
+        tidies::<WarpHeap>(site, root_bits, &numbers(2000));
     }
+    for levels in [0, 2] {
+        tidies::<WarpHeap>(site, SLOTS, &alike(levels, 0, 1000));
+    }
+    for levels in [0, 1, 6] {
+        one_group::<WarpHeap>(site, levels);
+    }
+    gives_branches_back(site);
+    asked_by_all(site);
     ages(site);
-    runs_out(site);
+    all_run_out(site);
     lists_while_growing(site, 10);
     collides(site);
     collides_in_slots(site);
+    let kernels = history_kernels(site);
     let mut complete = 0;
     for seed in 0..30 {
         for shape in SHAPES {
-            complete += histories(site, seed, shape, false) as u32;
-            complete += histories(site, seed, shape, true) as u32;
+            complete += histories(site, &kernels, seed, shape, false) as u32;
+            complete += histories(site, &kernels, seed, shape, true) as u32;
         }
     }
     // On a GPU a lane may stand still in the middle of an action; in the emulator's run mode none does.
@@ -378,10 +400,11 @@ mod cuda {
         if let Some(site) = Site::cuda() {
             everything(&site);
             model(&site, 30);
+            let kernels = history_kernels(&site);
             let mut complete = 0;
             for seed in 30..300 {
                 let shape = SHAPES[seed as usize % 3];
-                complete += histories(&site, seed, shape, seed % 2 == 0) as u32;
+                complete += histories(&site, &kernels, seed, shape, seed % 2 == 0) as u32;
             }
             assert!(
                 complete > 250,
