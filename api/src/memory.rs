@@ -117,9 +117,19 @@ pub unsafe trait HeapMemory: Copy + 'static {
     /// Tells an emulator that a block was handed out; nothing elsewhere.
     #[inline(always)]
     fn note_malloc(self, _ptr: DevicePtr<u8>, _layout: Layout) {}
+    /// Tells an emulator that a block of zeros was handed out; nothing elsewhere.
+    #[inline(always)]
+    fn note_calloc(self, _ptr: DevicePtr<u8>, _layout: Layout) {}
     /// Tells an emulator that a block is about to be freed; nothing elsewhere.
     #[inline(always)]
     fn note_free(self, _ptr: DevicePtr<u8>, _layout: Layout) {}
+    /// Tells an emulator that a block is about to be moved or resized, which ends with [`note_moved`](Self::note_moved) by the
+    /// same lane; nothing elsewhere.
+    #[inline(always)]
+    fn note_moving(self, _ptr: DevicePtr<u8>, _layout: Layout) {}
+    /// Tells an emulator where the block is now and how large; nothing elsewhere.
+    #[inline(always)]
+    fn note_moved(self, _ptr: DevicePtr<u8>, _layout: Layout) {}
     /// Tells an emulator that all blocks are freed at once; nothing elsewhere.
     #[inline(always)]
     fn note_reset(self) {}

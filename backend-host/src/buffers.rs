@@ -192,6 +192,11 @@ impl Memory {
         Some((area.address(), area.bytes))
     }
 
+    /// Bytes that a buffer has room for.
+    pub(crate) fn room(&self, id: u64) -> Option<u64> {
+        self.buffers.get(&id).map(|area| area.most)
+    }
+
     /// The words that an operation of this name goes to: `bytes` bytes at byte `offset` of a buffer. `None` are more bytes than
     /// there are numbers.
     pub(crate) fn span(

@@ -34,6 +34,9 @@ pub struct HostConfig {
     /// Explore mode: whether accesses go through a model of memory that is weaker than the CPU's, which lets old values
     /// be seen and stops a launch at a data race. Default false.
     pub races: bool,
+    /// Whether a launch stops at a read of a word of a block that nobody has written since the block was handed out. Default
+    /// false.
+    pub unwritten: bool,
     /// With `races`: a fence or barrier that orders nothing, to see that it is missed. Default none.
     pub left_out: Option<FenceSite>,
     /// Whether to check that live blocks of a heap do not overlap; `None` (the default) checks in
@@ -64,6 +67,7 @@ impl Default for HostConfig {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             mode: Mode::Run,
             races: false,
+            unwritten: false,
             left_out: None,
             check_blocks: None,
             max_steps: 10_000_000,
@@ -126,8 +130,9 @@ const THREADS: &str = "a number of threads from 1 to 1024";
 impl HostConfig {
     /// The default settings, changed by environment variables: `WARPHEAP_WARP_WIDTH` (1 to 64),
     /// `WARPHEAP_THREADS` (1 to 1024), `WARPHEAP_SEED`, which selects explore mode with that
-    /// seed, and `WARPHEAP_RACES` (1), which looks for data races, in explore mode with seed 1 if none is given. `WARPHEAP_LEFT_OUT` is
-    /// [`left_out`](Self::left_out).
+    /// seed, and `WARPHEAP_RACES` (1), which looks for data races, in explore mode with seed 1 if none is given.
+    /// `WARPHEAP_UNWRITTEN` (1) stops at reads of what nobody has written: [`unwritten`](Self::unwritten).
+    /// `WARPHEAP_LEFT_OUT` is [`left_out`](Self::left_out).
     ///
     /// # Errors
     /// [`ConfigError::Variable`] that names the variable and says what would be possible.
@@ -186,6 +191,8 @@ impl HostConfig {
             config.mode = Mode::Explore { seed };
         }
         config.races = at_least_one("WARPHEAP_RACES", 1, "1 to look for data races")?.is_some();
+        let want = "1 to stop at reads of what nobody has written";
+        config.unwritten = at_least_one("WARPHEAP_UNWRITTEN", 1, want)?.is_some();
         let name = "WARPHEAP_LEFT_OUT";
         if let Some(value) = variable(name) {
             let want = "a place as FILE:LINE:COLUMN:KIND, of kind release, acquire, barrier or block-barrier";
@@ -286,6 +293,8 @@ mod tests {
             ("WARPHEAP_SEED", "0x10"),
             ("WARPHEAP_RACES", "0"),
             ("WARPHEAP_RACES", "yes"),
+            ("WARPHEAP_UNWRITTEN", "on"),
+            ("WARPHEAP_UNWRITTEN", "2"),
             ("WARPHEAP_LEFT_OUT", "a.rs:1"),
         ] {
             let error = with(&[(name, value)]).expect_err(value).to_string();
@@ -295,6 +304,19 @@ mod tests {
             );
             assert!(error.contains("give "), "{error}");
         }
+    }
+
+    #[test]
+    fn reads_of_what_nobody_has_written_are_looked_for_in_both_modes() {
+        let config = with(&[("WARPHEAP_UNWRITTEN", "1")]).expect("possible");
+        assert_eq!((config.unwritten, config.mode), (true, Mode::Run));
+        assert!(!config.checks_blocks());
+        let config = with(&[("WARPHEAP_UNWRITTEN", "1"), ("WARPHEAP_SEED", "9")]);
+        let config = config.expect("possible");
+        assert_eq!(
+            (config.unwritten, config.mode),
+            (true, Mode::Explore { seed: 9 })
+        );
     }
 
     #[test]

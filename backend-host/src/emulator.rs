@@ -5,6 +5,7 @@ use crate::buffers::{MOST_BYTES, Memory, machine_bytes};
 use crate::job::{Job, Place, Report};
 use crate::shared::Kept;
 use crate::span::Span;
+use crate::unwritten::Marks;
 use crate::{HostConfig, Mode, explore, run};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,6 +28,7 @@ pub(crate) struct Emulator {
     /// Explore mode: held while a launch runs. Its schedule is the seed's only if nobody else runs lanes.
     explores: Mutex<()>,
     blocks: Arc<BlockTable>,
+    unwritten: Marks,
     /// Launches so far.
     launches: AtomicU64,
 }
@@ -65,6 +67,7 @@ impl Emulator {
             calls: Mutex::default(),
             explores: Mutex::default(),
             blocks: Arc::default(),
+            unwritten: Marks::default(),
             launches: AtomicU64::new(0),
         }
     }
@@ -92,7 +95,11 @@ impl Emulator {
     /// forgotten.
     pub(crate) fn wrote(&self, to: &Span) {
         if to.len() != 0 {
-            self.blocks.clear(to.address());
+            let address = to.address();
+            if self.blocks.clear(address) {
+                self.unwritten.clear(address);
+            }
+            self.unwritten.wrote(address..address + to.len() * 4);
         }
     }
 
@@ -102,6 +109,7 @@ impl Emulator {
         let mut memory = self.memory();
         if let Some(base) = memory.dealloc(buffer.0) {
             self.blocks.clear(base);
+            self.unwritten.forget(base);
         }
     }
 
@@ -168,7 +176,17 @@ impl Emulator {
         let with = (args, report);
         let mut job = Job::new(launch.entry, launch.host, with, shape, &self.config);
         job.places = places;
-        job.blocks = self.config.checks_blocks().then(|| self.blocks.clone());
+        job.checks_blocks = self.config.checks_blocks();
+        if self.config.unwritten {
+            let heaps = launch.args.iter().filter(|arg| matches!(arg, Arg::Heap(_)));
+            let marks = |arg: &Arg| {
+                let id = arg.binding()?.0.0;
+                Some(self.unwritten.of(memory.place(id)?.0, memory.room(id)?))
+            };
+            job.unwritten = heaps.filter_map(marks).collect();
+        }
+        let wanted = job.checks_blocks || self.config.unwritten;
+        job.blocks = wanted.then(|| self.blocks.clone());
         Ok(job)
     }
 

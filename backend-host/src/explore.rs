@@ -54,7 +54,7 @@ impl<'a> Explorer<'a> {
     ) -> std::io::Result<Self> {
         let count = job.warps().min(config.window as u64) as usize;
         let scheduler = Rc::new(Scheduler::new(seed, number, count, config.max_steps));
-        let alone = Alone::new(config.races);
+        let alone = Alone::new(config.races || !job.unwritten.is_empty());
         let model = config.races.then(|| {
             let sites = Sites::without(config.left_out.clone());
             Rc::new(RefCell::new(Model::new(seed, number, sites)))

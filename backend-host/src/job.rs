@@ -3,6 +3,7 @@
 use crate::HostConfig;
 use crate::blocks::BlockTable;
 use crate::shared::Kept;
+use crate::unwritten::Unwritten;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -39,8 +40,12 @@ pub(crate) struct Job {
     pub stack_bytes: usize,
     pub watchdog: Duration,
     pub places: Vec<Place>,
-    /// Where blocks are checked, if they are.
+    /// The live blocks, if anybody wants to know them.
     pub blocks: Option<Arc<BlockTable>>,
+    /// Whether a block that cannot be stops the launch.
+    pub checks_blocks: bool,
+    /// For each heap, which of its words nobody has written, if that stops the launch.
+    pub unwritten: Vec<Arc<Unwritten>>,
     /// Memory that blocks share, where it has to stay.
     pub shared: Kept,
     /// Ends every message: how to see the same again.
@@ -74,6 +79,8 @@ impl Job {
             watchdog: config.watchdog,
             places: Vec::new(),
             blocks: None,
+            checks_blocks: false,
+            unwritten: Vec::new(),
             shared: Kept::default(),
             replay: String::new(),
             next: AtomicU64::new(0),
@@ -85,6 +92,19 @@ impl Job {
     /// The heaps among the arguments.
     pub(crate) fn heaps(&self) -> impl Iterator<Item = &Place> {
         self.places.iter().filter(|place| place.is_heap)
+    }
+
+    /// What is not written of the heap at this address.
+    pub(crate) fn unwritten_of(&self, base: usize) -> Option<&Unwritten> {
+        let heap = self.unwritten.iter().find(|heap| heap.start() == base);
+        heap.map(Arc::as_ref)
+    }
+
+    /// What is not written of the heap that has the word at this address.
+    #[inline]
+    pub(crate) fn unwritten_with(&self, address: usize) -> Option<&Unwritten> {
+        let heap = self.unwritten.iter().find(|heap| heap.covers(address));
+        heap.map(Arc::as_ref)
     }
 
     /// The argument that has a word.

@@ -16,7 +16,8 @@
 //! | `stream`, `task` | a queue of work with its thread, and one piece of work |
 //! | `kept` | what reads and stamps of streams brought |
 //! | `buffers`, `span` | memory of the device, and words of it as the host reads and writes them |
-//! | `blocks` | live blocks of heaps, and what is wrong with a new one |
+//! | `blocks`, `unwritten` | live blocks of heaps, and what is wrong with a new one; words of them that nobody has written |
+//! | `tracked` | what lanes do with blocks, and reads of such words |
 //! | `job` | one launch as its workers see it |
 //! | `panics` | where a panic came from |
 //! | `fiber` | stacks and coroutines |
@@ -65,6 +66,8 @@ mod stream;
 mod streams;
 mod task;
 mod team;
+mod tracked;
+mod unwritten;
 mod warp;
 mod workgroup;
 

@@ -39,7 +39,7 @@ pub(crate) fn run(job: &Arc<Job>, threads: usize) {
 }
 
 fn work(job: &Arc<Job>, chunk: u64) {
-    let _alone = Alone::new(false);
+    let _alone = Alone::new(!job.unwritten.is_empty());
     if job.block_dim == 1 {
         return work_single(job, chunk);
     }

@@ -1,4 +1,4 @@
-//! What lanes call: collective operations, scheduling points, checks of memory.
+//! What lanes call: collective operations, scheduling points, accesses to memory.
 
 use crate::collective::{Kind, Op, narrow, wide};
 use crate::model::{Model, Race};
@@ -6,11 +6,9 @@ use crate::warp::{Explored, Warp};
 use crate::workgroup::BlockOp;
 use std::cell::RefCell;
 use std::panic::Location;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::panicking;
 use warpheap_api::LaneMask;
-use warpheap_rt::arch::simt::{Access, Fence, Site};
-use warpheap_rt::arch::simt::{LaneInfo, LaneSlot, Simt};
+use warpheap_rt::arch::simt::{Access, BlockEvent, Fence, LaneInfo, LaneSlot, Simt, Site};
 
 // A lane that is being unwound may call these from a `Drop`. It gets the answers of a lane that is
 // alone and is never suspended: the count of panics belongs to the OS thread, and other lanes on
@@ -94,7 +92,7 @@ impl Warp {
 
     /// Stops the launch for something this lane did, and ends the lane.
     #[cold]
-    fn stop(&self, lane: u32, what: &str) -> ! {
+    pub(crate) fn stop(&self, lane: u32, what: &str) -> ! {
         self.fail(Some(lane), what);
         self.cancel()
     }
@@ -107,7 +105,14 @@ impl Warp {
     }
 
     /// Tells the model of memory that a block has become this lane's, or is no more.
-    fn change_owner(&self, lane: u32, base: usize, offset: u64, bytes: u64, handed_out: bool) {
+    pub(crate) fn change_owner(
+        &self,
+        lane: u32,
+        base: usize,
+        offset: u64,
+        bytes: u64,
+        handed_out: bool,
+    ) {
         let Some(model) = self.model().filter(|_| !panicking()) else {
             return;
         };
@@ -124,7 +129,7 @@ impl Warp {
     }
 
     /// The heap at this address, as messages name it.
-    fn heap_name(&self, base: usize) -> String {
+    pub(crate) fn heap_name(&self, base: usize) -> String {
         let known = self.job.heaps().find(|heap| heap.base == base);
         match known {
             // No address: a replay is to say the same.
@@ -233,17 +238,33 @@ impl Simt for Warp {
     }
 
     unsafe fn access(&self, info: &LaneInfo, word: *mut u32, access: Access, site: Site) -> u32 {
-        let Some(model) = self.model().filter(|_| !panicking()) else {
+        let marks = self.job.unwritten_with(word.addr());
+        let reads = !matches!(access, Access::Write(_) | Access::Store(_));
+        if let Some(marks) = marks
+            && !reads
+        {
+            // Before the write: who sees that sees this, too.
+            marks.clear(word.addr()..word.addr() + 4);
+        }
+        let seen = match self.model().filter(|_| !panicking()) {
             // SAFETY: the caller's promise.
-            return unsafe { unwatched(word, access) };
+            None => unsafe { access.make(word) },
+            Some(model) => {
+                let mut model = model.borrow_mut();
+                // SAFETY: the caller's promise; lanes take turns.
+                let made = unsafe { model.access(self.who(info.lane), word, access, site) };
+                drop(model);
+                made.unwrap_or_else(|race| self.race(info.lane, &race))
+            }
         };
-        // SAFETY: the caller's promise; lanes take turns.
-        let made = unsafe {
-            model
-                .borrow_mut()
-                .access(self.who(info.lane), word, access, site)
-        };
-        made.unwrap_or_else(|race| self.race(info.lane, &race))
+        if let Some(marks) = marks
+            && reads
+            && marks.has(word.addr())
+            && !panicking()
+        {
+            self.unwritten(info.lane, word.addr(), access, site);
+        }
+        seen
     }
 
     fn fence(&self, info: &LaneInfo, fence: Fence, site: Site) {
@@ -263,73 +284,28 @@ impl Simt for Warp {
         )
     }
 
-    fn on_malloc(&self, info: &LaneInfo, base: usize, offset: u64, bytes: u64) {
-        self.change_owner(info.lane, base, offset, bytes, true);
-        let Some(blocks) = &self.job.blocks else {
-            return;
-        };
-        let room = self.job.heaps().find(|heap| heap.base == base);
-        let room = room.map(|heap| heap.bytes);
-        if let Err(bad) = blocks.insert(base, room, offset, bytes)
-            && !panicking()
-        {
-            let heap = self.heap_name(base);
-            self.stop(
-                info.lane,
-                &format!(
-                    "{heap} handed out a block of {bytes} bytes at offset {offset:#x} that {bad}"
-                ),
-            );
-        }
+    fn on_block(&self, info: &LaneInfo, base: usize, block: (u64, u64), event: BlockEvent) {
+        self.tracks(info, base, block, event);
     }
 
     fn on_reset(&self, base: usize) {
-        if let Some(blocks) = &self.job.blocks {
-            blocks.clear(base);
+        let had_some = self
+            .job
+            .blocks
+            .as_ref()
+            .is_some_and(|blocks| blocks.clear(base));
+        // Each lane of the launch says so, and the first one is enough.
+        if had_some && let Some(marks) = self.job.unwritten_of(base) {
+            marks.clear_all();
         }
     }
 
-    fn on_free(&self, info: &LaneInfo, base: usize, offset: u64, bytes: u64) {
-        self.change_owner(info.lane, base, offset, bytes, false);
-        let Some(blocks) = &self.job.blocks else {
-            return;
-        };
-        if let Err(bad) = blocks.remove(base, offset)
-            && !panicking()
-        {
-            let heap = self.heap_name(base);
-            self.stop(
-                info.lane,
-                &format!(
-                    "free of a block of {bytes} bytes at offset {offset:#x} of {heap}, which {bad}"
-                ),
-            );
-        }
+    fn on_address(&self, base: usize, word: usize) {
+        self.shows(base, word);
     }
 }
 
 /// Where the device function was called that is being carried out.
-fn site() -> Site {
+pub(crate) fn site() -> Site {
     LaneSlot::site().unwrap_or(Location::caller())
-}
-
-/// An access that the model does not see.
-///
-/// # Safety
-/// The word is valid.
-unsafe fn unwatched(word: *mut u32, access: Access) -> u32 {
-    // SAFETY: the caller's promise.
-    let word = unsafe { AtomicU32::from_ptr(word) };
-    // One thread runs all lanes, so no other one comes between the two halves; the host may read the word.
-    let old = word.load(Ordering::Relaxed);
-    let new = match access {
-        Access::Read | Access::Load => return old,
-        Access::Write(value) | Access::Store(value) => value,
-        Access::Change(change, value) => change.of(old, value),
-        Access::ReleaseSub(value) => old.wrapping_sub(value),
-        Access::CompareExchange { current, new } if current == old => new,
-        Access::CompareExchange { .. } => return old,
-    };
-    word.store(new, Ordering::Relaxed);
-    old
 }

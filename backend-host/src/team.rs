@@ -63,8 +63,8 @@ pub(crate) struct Alone {
 }
 
 impl Alone {
-    /// From now on until the guard is dropped, this thread runs lanes, whose accesses go to the model of memory if
-    /// `models` says so.
+    /// From now on until the guard is dropped, this thread runs lanes, whose accesses the emulator makes if `models`
+    /// says so.
     pub(crate) fn new(models: bool) -> Self {
         Alone {
             // SAFETY: null is always good.

@@ -38,6 +38,8 @@ struct Lane {
     wait: Cell<Wait>,
     /// The answer of the last collective operation.
     answer: Cell<u64>,
+    /// Of a block that it is moving, which words nobody has written.
+    carried: Cell<Vec<bool>>,
     suspender: Cell<*const Suspender>,
 }
 
@@ -126,6 +128,7 @@ impl Warp {
                     slot: UnsafeCell::new(slot(lane)),
                     wait: Cell::new(Wait::Nothing),
                     answer: Cell::new(0),
+                    carried: Cell::default(),
                     suspender: Cell::new(ptr::null()),
                 })
                 .collect(),
@@ -210,6 +213,14 @@ impl Warp {
     }
     pub(crate) fn answer(&self, lane: u32) -> u64 {
         self.lanes[lane as usize].answer.get()
+    }
+    /// Keeps what the lane has to know once its block has moved.
+    pub(crate) fn carry(&self, lane: u32, unwritten: Vec<bool>) {
+        self.lanes[lane as usize].carried.set(unwritten);
+    }
+    /// Gives it back.
+    pub(crate) fn carried(&self, lane: u32) -> Vec<bool> {
+        self.lanes[lane as usize].carried.take()
     }
     /// The block that the warp is of.
     pub(crate) fn block(&self) -> Rc<Block> {

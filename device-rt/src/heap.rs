@@ -152,7 +152,10 @@ impl<A: DeviceAlloc> Heap<A> {
     #[track_caller]
     pub fn calloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let result = self.alloc.calloc(layout);
-        self.note(result, layout)
+        if let Ok(ptr) = result {
+            self.memory().note_calloc(ptr, layout);
+        }
+        result
     }
 
     /// Resizes a block; see [`DeviceAlloc::realloc`].
@@ -172,16 +175,16 @@ impl<A: DeviceAlloc> Heap<A> {
     ) -> Result<DevicePtr<u8>, AllocError> {
         // An emulator hears that the old block is gone before it can be another lane's, and that it
         // is back if nothing happened.
-        self.memory().note_free(ptr, layout);
+        self.memory().note_moving(ptr, layout);
         // SAFETY: the caller's promise.
         match unsafe { self.alloc.realloc(ptr, layout, new_size) } {
             Ok(moved) => {
                 let layout = warpheap_api::layout::aligned(new_size, layout.align());
-                self.memory().note_malloc(moved, layout);
+                self.memory().note_moved(moved, layout);
                 Ok(moved)
             }
             Err(error) => {
-                self.memory().note_malloc(ptr, layout);
+                self.memory().note_moved(ptr, layout);
                 Err(error)
             }
         }
@@ -202,12 +205,12 @@ impl<A: DeviceAlloc> Heap<A> {
     pub unsafe fn relocate(self, ptr: DevicePtr<u8>, layout: Layout) -> DevicePtr<u8> {
         // As in `realloc`.
         if !ptr.is_null() {
-            self.memory().note_free(ptr, layout);
+            self.memory().note_moving(ptr, layout);
         }
         // SAFETY: the caller's promise.
         let moved = unsafe { self.alloc.relocate(ptr, layout) };
         if !ptr.is_null() {
-            self.memory().note_malloc(moved, layout);
+            self.memory().note_moved(moved, layout);
         }
         moved
     }

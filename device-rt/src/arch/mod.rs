@@ -37,7 +37,7 @@ pub use addressed::{elements, handle, heap_words, pointer, report, slice, slice_
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
 pub mod simt {
     //! What an emulator implements so that device code runs on the host.
-    pub use super::host::memory::{Access, Change, Fence, Site};
+    pub use super::host::memory::{Access, BlockEvent, Change, Fence, Site};
     pub use super::host::simt::{LaneInfo, LaneSlot, Simt, set_current};
     // The operations that groups are made of, for an emulator's own tests.
     pub use super::host::{active, ballot, match_any, shuffle, warp_barrier};

@@ -56,7 +56,10 @@ macro_rules! peek {
                 block_barrier();
                 block_broadcast(value: u32, source: u32) -> u32;
                 note_malloc(ptr: DevicePtr<u8>, layout: Layout);
+                note_calloc(ptr: DevicePtr<u8>, layout: Layout);
                 note_free(ptr: DevicePtr<u8>, layout: Layout);
+                note_moving(ptr: DevicePtr<u8>, layout: Layout);
+                note_moved(ptr: DevicePtr<u8>, layout: Layout);
                 note_reset();
             }
         }

@@ -10,22 +10,26 @@ use std::sync::OnceLock;
 use warpheap_api::host::DeviceInfo;
 use warpheap_host::Mode;
 
-/// The emulator with warps of `width` lanes, in run mode on so many threads, telling of overlapping blocks.
+/// The emulator with warps of `width` lanes, in run mode on so many threads, telling of overlapping blocks; of reads of what nobody
+/// has written if the environment asks for it.
 pub fn on_threads(width: u32, threads: usize) -> HostConfig {
     HostConfig {
         warp_width: width,
         threads,
         check_blocks: Some(true),
+        unwritten: std::env::var_os("WARPHEAP_UNWRITTEN").is_some(),
         ..HostConfig::default()
     }
 }
 
-/// The emulator under the schedule that `seed` stands for; `config` has the other settings.
+/// The emulator under the schedule that `seed` stands for, telling of overlapping blocks and of reads of what nobody has written;
+/// `config` has the other settings.
 pub fn explored(width: u32, seed: u64, config: HostConfig) -> HostConfig {
     HostConfig {
         warp_width: width,
         mode: Mode::Explore { seed },
         check_blocks: Some(true),
+        unwritten: true,
         ..config
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::alloc::{Bump, DirectOutput, bump, direct};
-use crate::arch::simt::{LaneInfo, LaneSlot, Simt, set_current};
+use crate::arch::simt::{BlockEvent, LaneInfo, LaneSlot, Simt, set_current};
 use core::panic::Location;
 use core::sync::atomic::{AtomicU32, Ordering};
 use std::cell::Cell;
@@ -101,8 +101,7 @@ impl Simt for Meeting {
     fn outside(&self, _: &LaneInfo, _: usize, word: usize, _: usize) -> ! {
         panic!("word {word} is outside")
     }
-    fn on_malloc(&self, _: &LaneInfo, _: usize, _: u64, _: u64) {}
-    fn on_free(&self, _: &LaneInfo, _: usize, _: u64, _: u64) {}
+    fn on_block(&self, _: &LaneInfo, _: usize, _: (u64, u64), _: BlockEvent) {}
     fn on_reset(&self, _: usize) {}
 }
 

@@ -1,6 +1,7 @@
 //! What lanes do to memory, as an emulator sees it.
 
 use core::panic::Location;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 /// A lane's access to a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,41 @@ pub enum Access {
         /// What is stored then.
         new: u32,
     },
+}
+
+impl Access {
+    /// Makes the access, relaxed: what is read, or was there before; what is written by [`Write`](Self::Write) and
+    /// [`Store`](Self::Store).
+    ///
+    /// # Safety
+    /// The word is aligned and valid, and accessed atomically alone.
+    #[inline(always)]
+    pub unsafe fn make(self, word: *mut u32) -> u32 {
+        // SAFETY: the caller's promise.
+        let word = unsafe { AtomicU32::from_ptr(word) };
+        match self {
+            Access::Read | Access::Load => word.load(Ordering::Relaxed),
+            Access::Write(value) | Access::Store(value) => {
+                word.store(value, Ordering::Relaxed);
+                value
+            }
+            Access::Change(change, value) => match change {
+                Change::Add => word.fetch_add(value, Ordering::Relaxed),
+                Change::Sub => word.fetch_sub(value, Ordering::Relaxed),
+                Change::And => word.fetch_and(value, Ordering::Relaxed),
+                Change::Or => word.fetch_or(value, Ordering::Relaxed),
+                Change::Max => word.fetch_max(value, Ordering::Relaxed),
+                Change::Min => word.fetch_min(value, Ordering::Relaxed),
+                Change::Exchange => word.swap(value, Ordering::Relaxed),
+            },
+            Access::ReleaseSub(value) => word.fetch_sub(value, Ordering::Release),
+            Access::CompareExchange { current, new } => {
+                match word.compare_exchange(current, new, Ordering::Relaxed, Ordering::Relaxed) {
+                    Ok(old) | Err(old) => old,
+                }
+            }
+        }
+    }
 }
 
 /// What a read-modify-write makes of a word.
@@ -59,6 +95,21 @@ impl Change {
             Change::Exchange => value,
         }
     }
+}
+
+/// What happens to a block of a heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockEvent {
+    /// It was handed out.
+    Malloc,
+    /// It was handed out, and is zero.
+    Calloc,
+    /// It is about to be freed.
+    Free,
+    /// It is about to be moved or resized by the lane, which tells next where it has [moved](Self::Moved).
+    Moving,
+    /// Here it is, with what was in it, as far as that fits.
+    Moved,
 }
 
 /// A fence at device scope.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use warpheap_api::LaneMask;
 
-use super::memory::{Access, Fence, Site};
+use super::memory::{Access, BlockEvent, Fence, Site};
 
 /// Where a lane is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,14 +69,14 @@ pub trait Simt {
     /// The lane accessed `word` of a heap of `len` words at `base`, which has no such word. Must
     /// not return.
     fn outside(&self, lane: &LaneInfo, base: usize, word: usize, len: usize) -> !;
-    /// A heap at `base` handed out a block of `bytes` bytes at byte `offset`. Only called if the
-    /// slot asks for it.
-    fn on_malloc(&self, lane: &LaneInfo, base: usize, offset: u64, bytes: u64);
-    /// A block of a heap at `base`, at byte `offset`, is about to be freed. Only called if the
-    /// slot asks for it.
-    fn on_free(&self, lane: &LaneInfo, base: usize, offset: u64, bytes: u64);
+    /// Something happens to a block of a heap at `base`: its byte offset there, and its bytes. Only called if the slot asks
+    /// for it.
+    fn on_block(&self, lane: &LaneInfo, base: usize, block: (u64, u64), event: BlockEvent);
     /// All blocks of a heap at `base` are freed at once. Only called if the slot asks for it.
     fn on_reset(&self, base: usize);
+    /// A lane asked for the address of `word` of a heap at `base`: what it does there is not seen. Only called on threads that
+    /// [model memory](LaneSlot::model_memory).
+    fn on_address(&self, _base: usize, _word: usize) {}
 }
 
 /// What a running lane needs at hand.
@@ -85,7 +85,7 @@ pub struct LaneSlot {
     pub info: LaneInfo,
     /// Call [`Simt::schedule`] before every atomic operation.
     pub schedules: bool,
-    /// Call [`Simt::on_malloc`], [`Simt::on_free`] and [`Simt::on_reset`].
+    /// Call [`Simt::on_block`] and [`Simt::on_reset`].
     pub tracks_blocks: bool,
     /// The emulator.
     pub simt: *const dyn Simt,

@@ -1,7 +1,7 @@
 //! Words in the host's memory: every access to a heap is checked, and an emulator may schedule it, or make it itself.
 
 use super::super::Group;
-use super::memory::{Access, Change, Site};
+use super::memory::{Access, BlockEvent, Change, Site};
 use super::simt::current;
 use super::{acquire, block_barrier, block_broadcast, global, release, thread_index};
 use core::panic::Location;
@@ -24,29 +24,7 @@ unsafe fn atomic(word: *mut u32, access: Access, site: Site) -> u32 {
         }
     }
     // SAFETY: the caller's promise.
-    let word = unsafe { AtomicU32::from_ptr(word) };
-    match access {
-        Access::Read | Access::Load => word.load(Ordering::Relaxed),
-        Access::Write(value) | Access::Store(value) => {
-            word.store(value, Ordering::Relaxed);
-            value
-        }
-        Access::Change(change, value) => match change {
-            Change::Add => word.fetch_add(value, Ordering::Relaxed),
-            Change::Sub => word.fetch_sub(value, Ordering::Relaxed),
-            Change::And => word.fetch_and(value, Ordering::Relaxed),
-            Change::Or => word.fetch_or(value, Ordering::Relaxed),
-            Change::Max => word.fetch_max(value, Ordering::Relaxed),
-            Change::Min => word.fetch_min(value, Ordering::Relaxed),
-            Change::Exchange => word.swap(value, Ordering::Relaxed),
-        },
-        Access::ReleaseSub(value) => word.fetch_sub(value, Ordering::Release),
-        Access::CompareExchange { current, new } => {
-            match word.compare_exchange(current, new, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(old) | Err(old) => old,
-            }
-        }
-    }
+    unsafe { access.make(word) }
 }
 
 /// The words of a heap.
@@ -74,9 +52,20 @@ impl Words {
         }
     }
 
-    /// Address of a word.
+    /// Address of a word, for accesses that no emulator sees.
     #[inline(always)]
     pub fn address(self, word: usize) -> *mut u32 {
+        let address = self.place(word);
+        if self.modelled
+            && let Some(slot) = current()
+        {
+            slot.simt().on_address(self.base as usize, word);
+        }
+        address
+    }
+
+    #[inline(always)]
+    fn place(self, word: usize) -> *mut u32 {
         if word >= self.len {
             self.outside(word);
         }
@@ -98,14 +87,28 @@ impl Words {
     #[track_caller]
     fn atomic(self, word: usize, access: Access) -> u32 {
         // SAFETY: the address is valid and aligned.
-        unsafe { atomic(self.address(word), access, Location::caller()) }
+        unsafe { atomic(self.place(word), access, Location::caller()) }
+    }
+
+    /// Tells the emulator, if it wants to know, what happens to a block.
+    #[inline(always)]
+    #[track_caller]
+    fn note(self, ptr: DevicePtr<u8>, layout: Layout, event: BlockEvent) {
+        if let Some(slot) = current()
+            && slot.tracks_blocks
+        {
+            let (base, bytes) = (self.base as usize, layout.size() as u64);
+            slot.at(Location::caller());
+            slot.simt()
+                .on_block(&slot.info, base, (ptr.byte_offset(), bytes), event);
+        }
     }
 
     /// A plain access that an emulator makes.
     #[cold]
     #[track_caller]
     fn modelled(self, word: usize, access: Access) -> u32 {
-        let address = self.address(word);
+        let address = self.place(word);
         match current() {
             // SAFETY: the address is valid and aligned.
             Some(slot) => unsafe {
@@ -132,7 +135,7 @@ unsafe impl HeapMemory for Words {
         // Relaxed atomics rather than plain accesses: as fast here, and a race in device code
         // stays a wrong value instead of undefined behaviour of the emulator.
         // SAFETY: the address is valid and aligned.
-        unsafe { AtomicU32::from_ptr(self.address(word)) }.load(Ordering::Relaxed)
+        unsafe { AtomicU32::from_ptr(self.place(word)) }.load(Ordering::Relaxed)
     }
     #[inline(always)]
     #[track_caller]
@@ -142,7 +145,7 @@ unsafe impl HeapMemory for Words {
             return;
         }
         // SAFETY: the address is valid and aligned.
-        unsafe { AtomicU32::from_ptr(self.address(word)) }.store(value, Ordering::Relaxed);
+        unsafe { AtomicU32::from_ptr(self.place(word)) }.store(value, Ordering::Relaxed);
     }
     #[inline(always)]
     #[track_caller]
@@ -233,26 +236,27 @@ unsafe impl HeapMemory for Words {
     #[inline(always)]
     #[track_caller]
     fn note_malloc(self, ptr: DevicePtr<u8>, layout: Layout) {
-        if let Some(slot) = current()
-            && slot.tracks_blocks
-        {
-            let (base, bytes) = (self.base as usize, layout.size() as u64);
-            slot.at(Location::caller());
-            slot.simt()
-                .on_malloc(&slot.info, base, ptr.byte_offset(), bytes);
-        }
+        self.note(ptr, layout, BlockEvent::Malloc);
+    }
+    #[inline(always)]
+    #[track_caller]
+    fn note_calloc(self, ptr: DevicePtr<u8>, layout: Layout) {
+        self.note(ptr, layout, BlockEvent::Calloc);
     }
     #[inline(always)]
     #[track_caller]
     fn note_free(self, ptr: DevicePtr<u8>, layout: Layout) {
-        if let Some(slot) = current()
-            && slot.tracks_blocks
-        {
-            let (base, bytes) = (self.base as usize, layout.size() as u64);
-            slot.at(Location::caller());
-            slot.simt()
-                .on_free(&slot.info, base, ptr.byte_offset(), bytes);
-        }
+        self.note(ptr, layout, BlockEvent::Free);
+    }
+    #[inline(always)]
+    #[track_caller]
+    fn note_moving(self, ptr: DevicePtr<u8>, layout: Layout) {
+        self.note(ptr, layout, BlockEvent::Moving);
+    }
+    #[inline(always)]
+    #[track_caller]
+    fn note_moved(self, ptr: DevicePtr<u8>, layout: Layout) {
+        self.note(ptr, layout, BlockEvent::Moved);
     }
     #[inline(always)]
     fn note_reset(self) {
