@@ -86,7 +86,7 @@ pub fn histories(
     };
     let during: Vec<MapOp> = (0..lanes * 3).map(|_| op(kinds)).collect();
     let what = format!("seed {seed}, {shape:?}");
-    let complete = is_explained(&world, kernels, &what, wide, keys, shape, before, during);
+    let complete = is_explained(&world, kernels, &what, wide, keys, shape, [before, during]);
     if !wide {
         world.free();
     }
@@ -124,7 +124,7 @@ pub fn late_change(site: &Site, kernels: &Kernels, seed: u64, kind: u32) -> bool
     };
     let what = format!("seed {seed}, a late change of kind {kind}");
     let before = vec![op(INSERT, 100)];
-    let complete = is_explained(&world, kernels, &what, false, keys, shape, before, during);
+    let complete = is_explained(&world, kernels, &what, false, keys, shape, [before, during]);
     world.free();
     complete
 }
@@ -138,8 +138,7 @@ fn is_explained(
     wide: bool,
     keys: [u32; 2],
     shape: LaunchConfig,
-    before: Vec<MapOp>,
-    during: Vec<MapOp>,
+    [before, during]: [Vec<MapOp>; 2],
 ) -> bool {
     let site = world.site;
     let last = MapOp {
