@@ -74,19 +74,18 @@ pub fn free_rows<A: DeviceAlloc>(heap: Heap<A>, row: &mut HeapVec<u32>) {
     row.free(heap);
 }
 
-/// The first word of a block, and its last.
+/// The last word of a block; the first is where it begins.
 #[inline(always)]
-fn ends(held: Held) -> [usize; 2] {
-    let first = held.ptr.word();
-    [first, first + bytes(held.number) / 4 - 1]
+fn last(held: Held) -> usize {
+    held.ptr.word() + bytes(held.number) / 4 - 1
 }
 
 #[inline(always)]
 fn write_ends<A: DeviceAlloc>(heap: Heap<A>, held: Held) {
-    for at in ends(held) {
-        // SAFETY: the block is the lane's.
-        unsafe { heap.words() }.write(at, held.number);
-    }
+    // SAFETY: the block is the lane's.
+    let words = unsafe { heap.words() };
+    words.write(held.ptr.word(), held.number);
+    words.write(last(held), held.number);
 }
 
 /// Frees a block, if there is one, and counts the ends of it that are not what was written.
@@ -95,11 +94,10 @@ fn give_back<A: DeviceAlloc>(heap: Heap<A>, held: Held) -> u32 {
     if held.ptr.is_null() {
         return 0;
     }
-    let mut wrong = 0;
-    for at in ends(held) {
-        // SAFETY: the block is the lane's.
-        wrong += (unsafe { heap.words() }.read(at) != held.number) as u32;
-    }
+    // SAFETY: the block is the lane's.
+    let words = unsafe { heap.words() };
+    let first = (words.read(held.ptr.word()) != held.number) as u32;
+    let wrong = first + (words.read(last(held)) != held.number) as u32;
     // SAFETY: the block is the lane's, and of this size.
     unsafe { heap.free(held.ptr, layout::bytes(bytes(held.number))) };
     wrong

@@ -79,7 +79,7 @@ pub fn one_group<A: Any>(site: &Site, levels: u32) {
     assert_eq!(world.used(), empty, "a branch without keys stays");
     assert_eq!(world.insert(&keys, &keys), vec![1; keys.len()]);
     // With many shares branches at the top stay, with few all go.
-    for lanes in [500, 8] {
+    for lanes in [250, 8] {
         world.clear(lanes);
         assert!(world.list(3).is_empty());
     }
