@@ -6,7 +6,7 @@ use warpheap_container_kernels::Kernels;
 use warpheap_container_kernels::list::PENDING;
 use warpheap_container_kernels::queue::{POP, QueueEvent};
 use warpheap_container_tests::assert_empty;
-use warpheap_container_tests::maps::Site;
+use warpheap_container_tests::sets::Site;
 use warpheap_rt::device::{HeapHashSet, HeapSharedVec, RandomWalkMalloc};
 use warpheap_rt::host::container::{DeviceChunkQueue, DeviceQueue, DeviceSharedVec};
 
