@@ -53,11 +53,13 @@ struct Lab {
     launches: u32,
 }
 
-/// The least time of a launch of the churn, that of all in which rows grew, and that of the launch that freed them.
+/// The least time of a launch of the churn, that of all in which rows grew, and that of the launch that freed them; and what went wrong:
+/// requests that failed, and blocks that were damaged.
 struct Times {
     turns: Duration,
     grown: Duration,
     freed: Duration,
+    wrong: u64,
 }
 
 fn main() -> ExitCode {
@@ -81,7 +83,8 @@ fn main() -> ExitCode {
         launches,
     };
     match run(&lab) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
@@ -100,7 +103,8 @@ fn site(backend: &str) -> Option<Site> {
     }
 }
 
-fn run(lab: &Lab) -> Result<(), DeviceError> {
+/// Measures all; whether nothing went wrong.
+fn run(lab: &Lab) -> Result<bool, DeviceError> {
     let Size {
         lanes,
         rounds,
@@ -114,42 +118,42 @@ fn run(lab: &Lab) -> Result<(), DeviceError> {
     );
     println!("                     churn ms     rows grow ms   rows freed ms");
     let plain = measure::<WarpHeap>(lab)?;
-    tell("WarpHeap", &plain, &plain);
-    tell("Counted", &measure::<Counted<WarpHeap>>(lab)?, &plain);
-    tell("Limited", &measure::<Limited<WarpHeap>>(lab)?, &plain);
-    tell("Traced", &measure::<Traced<WarpHeap>>(lab)?, &plain);
-    tell("Checked", &measure::<Checked<WarpHeap>>(lab)?, &plain);
+    let mut wrong = tell("WarpHeap", &plain, &plain);
+    wrong += tell("Counted", &measure::<Counted<WarpHeap>>(lab)?, &plain);
+    wrong += tell("Limited", &measure::<Limited<WarpHeap>>(lab)?, &plain);
+    wrong += tell("Traced", &measure::<Traced<WarpHeap>>(lab)?, &plain);
+    // A mistake that it found would be an error.
+    wrong += tell("Checked", &measure::<Checked<WarpHeap>>(lab)?, &plain);
     let operations = 2 * u64::from(lanes) * u64::from(rounds) * u64::from(lab.launches);
     println!("Checked found nothing in {operations} mallocs and frees of the churn");
-    Ok(())
+    Ok(wrong == 0)
 }
 
 fn measure<A: Subject>(lab: &Lab) -> Result<Times, DeviceError> {
-    let turns = turns(lab, &lab.device.reserve::<A>(lab.size.pool)?)?;
-    let (grown, freed) = rows(lab, &lab.device.reserve::<A>(lab.size.pool)?)?;
+    let (turns, damaged) = turns(lab, &lab.device.reserve::<A>(lab.size.pool)?)?;
+    let (grown, freed, failed) = rows(lab, &lab.device.reserve::<A>(lab.size.pool)?)?;
     Ok(Times {
         turns,
         grown,
         freed,
+        wrong: damaged + failed,
     })
 }
 
-fn turns<A: Subject>(lab: &Lab, pool: &Pool<A>) -> Result<Duration, DeviceError> {
+fn turns<A: Subject>(lab: &Lab, pool: &Pool<A>) -> Result<(Duration, u64), DeviceError> {
     let lanes = lab.size.lanes;
+    let config = LaunchConfig::for_num_elems(lanes);
     let mut wrong = DeviceVec::<u32>::zeroed(&lab.device, lanes as usize)?;
     let mut least = Duration::MAX;
     for _ in 0..lab.launches {
-        let config = LaunchConfig::for_num_elems(lanes);
-        let ran = lab
-            .kernels
-            .turns(pool, config, &mut wrong, lab.size.rounds)?;
+        let kernels = &lab.kernels;
+        let ran = kernels.turns(pool, config, &mut wrong, lab.size.rounds)?;
         least = least.min(ran.device_time);
     }
-    none::<A>(&wrong)?;
-    Ok(least)
+    Ok((least, sum(&wrong)?))
 }
 
-fn rows<A: Subject>(lab: &Lab, pool: &Pool<A>) -> Result<(Duration, Duration), DeviceError> {
+fn rows<A: Subject>(lab: &Lab, pool: &Pool<A>) -> Result<(Duration, Duration, u64), DeviceError> {
     let number = lab.size.rows;
     let config = LaunchConfig::for_num_elems(number);
     let mut rows = DeviceVec::<HeapVec<u32>>::zeroed(&lab.device, number as usize)?;
@@ -162,23 +166,15 @@ fn rows<A: Subject>(lab: &Lab, pool: &Pool<A>) -> Result<(Duration, Duration), D
             .device_time;
     }
     let freed = lab.kernels.free_rows(pool, config, &mut rows)?.device_time;
-    none::<A>(&wrong)?;
-    Ok((grown, freed))
+    Ok((grown, freed, sum(&wrong)?))
 }
 
-/// Says so where lanes saw something that is wrong.
-fn none<A: HostAlloc>(wrong: &DeviceVec<u32>) -> Result<(), DeviceError> {
-    let wrong: u64 = wrong.to_vec()?.into_iter().map(u64::from).sum();
-    if wrong > 0 {
-        println!(
-            "{}: {wrong} requests failed or blocks were damaged",
-            A::NAME
-        );
-    }
-    Ok(())
+fn sum(counts: &DeviceVec<u32>) -> Result<u64, DeviceError> {
+    Ok(counts.to_vec()?.into_iter().map(u64::from).sum())
 }
 
-fn tell(name: &str, times: &Times, plain: &Times) {
+/// Prints a row of the table, and what went wrong, which it gives back.
+fn tell(name: &str, times: &Times, plain: &Times) -> u64 {
     let cell = |of: fn(&Times) -> Duration| {
         let (time, floor) = (of(times).as_secs_f64(), of(plain).as_secs_f64());
         format!("{:>9.3} {:>5.2}", time * 1e3, time / floor)
@@ -189,4 +185,11 @@ fn tell(name: &str, times: &Times, plain: &Times) {
         cell(|times| times.grown),
         cell(|times| times.freed)
     );
+    if times.wrong > 0 {
+        eprintln!(
+            "error: {name}: {} requests failed or blocks were damaged",
+            times.wrong
+        );
+    }
+    times.wrong
 }
