@@ -76,6 +76,15 @@ pub unsafe trait HeapMemory: Copy + 'static {
     }
     /// Atomic store.
     fn store(self, word: usize, value: u32);
+    /// Four atomic stores, to the words from `word` on, in any order; `word` is a multiple of four. One request, where a
+    /// device has that.
+    #[inline(always)]
+    fn store4(self, word: usize, values: [u32; 4]) {
+        self.store(word, values[0]);
+        self.store(word + 1, values[1]);
+        self.store(word + 2, values[2]);
+        self.store(word + 3, values[3]);
+    }
     /// Atomic addition (wrapping); returns the old value.
     fn fetch_add(self, word: usize, value: u32) -> u32;
     /// Atomic subtraction (wrapping); returns the old value.

@@ -9,12 +9,16 @@
 //!
 //! Everything else here is built from these.
 
+mod blocks;
+mod deal;
 mod reduce;
 mod rounds;
 mod scatter;
 mod team;
 
 pub use crate::arch::Group;
+pub(crate) use blocks::{Granules, Move, copy, fill};
+pub(crate) use deal::Deal;
 pub use reduce::{PrefixSum, group_sum, last_lane};
 pub use rounds::{Claimed, Requests, Turn, in_rounds};
 pub use scatter::{hash, unhash};

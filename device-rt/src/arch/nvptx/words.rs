@@ -141,6 +141,26 @@ macro_rules! load4 {
     }};
 }
 
+/// Four stores by one request, each of this order.
+macro_rules! store4 {
+    ($order:literal, $address:expr, $values:expr) => {{
+        let values: [u32; 4] = $values;
+        // SAFETY: the addresses are inside the heap, and the first is a multiple of 16, as is a heap's begin. Each of the
+        // four is whole for itself.
+        unsafe {
+            asm!(
+                concat!("st", $order, ".global.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};"),
+                address = in(reg64) $address,
+                a = in(reg32) values[0],
+                b = in(reg32) values[1],
+                c = in(reg32) values[2],
+                d = in(reg32) values[3],
+                options(nostack),
+            );
+        }
+    }};
+}
+
 // SAFETY: they are the memory that they were made of, whose length the maker knew.
 unsafe impl HeapMemory for Words {
     #[inline(always)]
@@ -159,18 +179,7 @@ unsafe impl HeapMemory for Words {
     }
     #[inline(always)]
     fn write4(self, word: usize, values: [u32; 4]) {
-        // SAFETY: the addresses are inside the heap, and the first is a multiple of 16, as is a heap's begin.
-        unsafe {
-            asm!(
-                "st.global.v4.u32 [{address}], {{{a}, {b}, {c}, {d}}};",
-                address = in(reg64) self.address(word),
-                a = in(reg32) values[0],
-                b = in(reg32) values[1],
-                c = in(reg32) values[2],
-                d = in(reg32) values[3],
-                options(nostack),
-            );
-        }
+        store4!("", self.address(word), values);
     }
     #[inline(always)]
     fn load(self, word: usize) -> u32 {
@@ -217,6 +226,10 @@ unsafe impl HeapMemory for Words {
     fn store(self, word: usize, value: u32) {
         // SAFETY: the address is inside the heap and aligned.
         unsafe { atomic_store(self.address(word), value) }
+    }
+    #[inline(always)]
+    fn store4(self, word: usize, values: [u32; 4]) {
+        store4!(".relaxed.gpu", self.address(word), values);
     }
     #[inline(always)]
     fn fetch_add(self, word: usize, value: u32) -> u32 {
