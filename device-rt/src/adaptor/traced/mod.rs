@@ -47,10 +47,8 @@ impl<A: DeviceAlloc<Memory = Words>> Traced<A> {
         let places = Region::of(words).claim(Group::here(), count);
         if places.word != 0 {
             let put = |at: usize, told: Told, number: u32| {
-                words.write(at, thread::index());
-                words.write(at + 1, told.granule);
-                words.write(at + 2, told.packed);
-                words.write(at + 3, select(arch::HAS_CLOCK, told.time, number));
+                let time = select(arch::HAS_CLOCK, told.time, number);
+                words.write4(at, [thread::index(), told.granule, told.packed, time]);
             };
             put(places.word, first, places.number);
             if count > 1 {

@@ -3,10 +3,9 @@
 //! From the region's first granule on: a head for each ring, the table of launches, the events of each ring, and, as the last words
 //! of the pool, the settings. The table is the host's alone.
 
-use crate::arch::{Group, Words};
-use crate::sync::group_sum;
+use crate::arch::{self, Group, Words};
 use crate::thread;
-use warpheap_api::{HeapMemory, select};
+use warpheap_api::HeapMemory;
 
 /// Rings, a power of two. A warp begins with the one of its number.
 pub(crate) const RINGS: u32 = 32;
@@ -68,12 +67,13 @@ impl Region {
         }
     }
 
+    /// A setting, which no lane changes.
     #[inline(always)]
     fn setting(self, which: usize) -> u32 {
-        self.words.load(self.settings + which)
+        self.words.read(self.settings + which)
     }
 
-    /// Collective: places for `count` events of the calling lane, side by side in a ring with room. If there is none the events are
+    /// Collective: places for the events of the calling lane, 0, 1 or 2, side by side in a ring with room. If there is none the events are
     /// counted as lost.
     #[inline(always)]
     pub(super) fn claim(self, group: Group, count: u32) -> Places {
@@ -88,13 +88,18 @@ impl Region {
         // A ring that is full stays so until the host takes its events: the look costs a load.
         while (tries < RINGS) & group.any(left != 0) {
             let ring = (home + tries) % RINGS;
-            let sum = group_sum(group, left);
+            let (before, total) = asked_by(group, left);
             let mut first = capacity;
-            if group.leads() && self.words.load(head(ring) + ASKED) < capacity {
-                first = self.words.fetch_add(head(ring) + ASKED, sum.total);
+            // The glance may be at an old number.
+            if group.leads() && self.words.glance(head(ring) + ASKED) < capacity {
+                first = self.words.fetch_add(head(ring) + ASKED, total);
+                if first >= capacity {
+                    // The number stays near the capacity, however many ask in vain.
+                    self.words.fetch_sub(head(ring) + ASKED, total);
+                }
             }
             first = group.broadcast(first);
-            let number = first + sum.before;
+            let number = first + before;
             if (left != 0) & (number + left <= capacity) {
                 let place = ring as usize * capacity as usize + number as usize;
                 places = Places {
@@ -106,11 +111,20 @@ impl Region {
             tries += 1;
         }
         if group.any(left != 0) {
-            let lost = group_sum(group, select(left != 0, count, 0)).total;
+            let (_, lost) = asked_by(group, left);
             if group.leads() {
                 self.words.fetch_add(head(home) + LOST, lost);
             }
         }
         places
     }
+}
+
+/// Collective: the sums of the numbers of the lanes before the calling one and of all, each 0, 1 or 2.
+#[inline(always)]
+fn asked_by(group: Group, number: u32) -> (u32, u32) {
+    let some = group.ballot(number != 0);
+    let two = group.ballot(number == 2);
+    let lane = arch::lane();
+    (some.rank(lane) + two.rank(lane), some.count() + two.count())
 }
