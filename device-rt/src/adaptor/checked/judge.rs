@@ -3,9 +3,9 @@
 use super::Checked;
 use super::record::{self, FREED, Frame, GONE, LIVE, Leaving, PAD, Who};
 use super::report::{self, Mistake};
-use crate::arch::Words;
+use crate::arch::{Group, Words};
 use core::alloc::Layout;
-use warpheap_api::{DeviceAlloc, DevicePtr, HeapMemory, layout};
+use warpheap_api::{DeviceAlloc, DevicePtr, HeapMemory, layout, select};
 
 /// What lies where a block would be. It changes in branches, so there is no pointer in it: Vulkan has none that could.
 #[derive(Clone, Copy)]
@@ -30,6 +30,24 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// No block.
+    #[inline(always)]
+    pub(super) fn nothing(epoch: u32, granule: u32) -> Self {
+        Found {
+            granule,
+            epoch,
+            front: [0; 4],
+            back: [0; 4],
+            front_whole: false,
+            back_whole: false,
+            kind: report::FOREIGN,
+            usable: false,
+            pending: false,
+            wrong: 0,
+            value: 0,
+        }
+    }
+
     /// Size and alignment by the record.
     #[inline(always)]
     pub(super) fn packed(self) -> [u32; 2] {
@@ -44,19 +62,7 @@ impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
         let region = self.region();
         let end = region.begin();
         let frame = Frame::new(self.memory(), region.epoch(), granule);
-        let mut found = Found {
-            granule,
-            epoch: frame.epoch,
-            front: [0; 4],
-            back: [0; 4],
-            front_whole: false,
-            back_whole: false,
-            kind: report::FOREIGN,
-            usable: false,
-            pending: false,
-            wrong: 0,
-            value: 0,
-        };
+        let mut found = Found::nothing(frame.epoch, granule);
         if granule == 0 || granule >= end {
             return found;
         }
@@ -126,33 +132,41 @@ impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
         found
     }
 
-    /// Takes a block back, and tells what is wrong about it; what the inner allocator gets for it.
+    /// Collective: takes the block of each lane back, and tells what is wrong about it; what the inner allocator gets for it.
+    /// Nothing for null.
     #[inline(always)]
-    pub(super) fn take_back(self, ptr: DevicePtr<u8>, given: Layout, who: Who) -> Leaving {
-        let mut found = self.look(ptr.granule(), given);
-        let frame = Frame::new(self.memory(), found.epoch, found.granule);
-        if found.usable {
-            let live = found.front[0];
-            let freed = record::state_word(frame.granule, frame.epoch, FREED, live);
-            let old = frame.words.compare_exchange(frame.front(), live, freed);
-            if old != live {
-                found.usable = false;
-                found.kind = report::TWICE;
-                found.pending = true;
+    pub(super) fn take_back(
+        self,
+        group: Group,
+        ptr: DevicePtr<u8>,
+        given: Layout,
+        who: Who,
+    ) -> Leaving {
+        let mut found = Found::nothing(self.region().epoch(), 0);
+        if !ptr.is_null() {
+            found = self.look(ptr.granule(), given);
+            let frame = Frame::new(self.memory(), found.epoch, found.granule);
+            if found.usable {
+                let live = found.front[0];
+                let freed = record::state_word(frame.granule, frame.epoch, FREED, live);
+                let old = frame.words.compare_exchange(frame.front(), live, freed);
+                if old != live {
+                    found.usable = false;
+                    found.kind = report::TWICE;
+                    found.pending = true;
+                }
+            }
+            if found.kind != report::RIGHT {
+                self.tell(Mistake {
+                    found,
+                    call: report::FREE,
+                    given,
+                    who,
+                });
             }
         }
-        if found.kind != report::RIGHT {
-            self.tell(Mistake {
-                found,
-                call: report::FREE,
-                given,
-                who,
-            });
-        }
-        match found.usable {
-            true => self.retire(found, given, who),
-            false => Leaving::NONE,
-        }
+        group.barrier();
+        self.retire(group, found, given, who)
     }
 
     /// Whether a block can be resized. If not, what is wrong is told.
@@ -172,13 +186,16 @@ impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
 }
 
 /// The first word between the end of a block's size and that of its last granule that is not as it was; the one behind the granule
-/// if all are.
+/// if all are. Without a loop, after which lanes might not come together.
 #[inline(always)]
 fn first_wrong_pad(frame: Frame, size: Layout) -> usize {
     let behind = frame.behind(size);
-    let mut word = frame.first() + record::whole_words(size.size());
-    while word < behind && frame.words.load(word) == PAD {
-        word += 1;
-    }
-    word
+    let own = record::own_words_of_last(size);
+    let last = frame.words.load4(behind - 4);
+    let wrong = |word: u32| (own <= word) & (last[word as usize] != PAD);
+    let first = select(wrong(3), 3, 4);
+    let first = select(wrong(2), 2, first);
+    let first = select(wrong(1), 1, first);
+    let first = select(wrong(0), 0, first);
+    behind - 4 + first as usize
 }

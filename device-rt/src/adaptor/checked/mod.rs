@@ -6,8 +6,10 @@
 //! | [`record`] | what lies around a block: its record in front, its canary behind |
 //! | [`judge`] | whether a free is right, and what is wrong |
 //! | [`quarantine`] | freed blocks that wait, and what is looked at when they leave |
+//! | [`contents`] | what freed blocks that wait hold |
 //! | [`report`] | how a mistake is told |
 
+mod contents;
 mod judge;
 mod quarantine;
 pub(crate) mod record;
@@ -16,7 +18,8 @@ pub(crate) mod report;
 
 use super::within::{handle_within, named_as_within};
 use crate::alloc::fail;
-use crate::arch::{self, Words};
+use crate::arch::{self, Group, Words};
+use crate::sync::{self, Granules, Move};
 use core::alloc::Layout;
 use record::{Frame, Who};
 use region::Region;
@@ -60,6 +63,7 @@ impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
     #[inline(always)]
     fn malloc_at(self, layout: Layout, line: u32) -> Result<DevicePtr<u8>, AllocError> {
         let around = record::around(layout);
+        let group = Group::here();
         let mut result = self.inner.malloc(around);
         let region = self.region();
         // Drivers take long for an allocator's code in a loop, and twice in a kernel: without calls what waits stays.
@@ -77,18 +81,17 @@ impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
             {
                 // Another lane is giving back what waited.
                 region.words().fetch_sub(failures, 1);
-                return fail(region.words(), AllocError::Contended);
+                result = fail(region.words(), AllocError::Contended);
             }
         }
-        match result {
-            Ok(begin) => {
-                let granule = begin.granule() + record::front_granules(layout);
-                let frame = Frame::new(self.memory(), region.epoch(), granule);
-                frame.live(layout, Who::here(line));
-                Ok(DevicePtr::from_granule(granule))
-            }
-            Err(error) => Err(error),
+        let mut block = DevicePtr::NULL;
+        if let Ok(begin) = result {
+            block = DevicePtr::from_granule(begin.granule() + record::front_granules(layout));
+            let frame = Frame::new(self.memory(), region.epoch(), block.granule());
+            frame.live(layout, Who::here(line));
         }
+        group.barrier();
+        result.map(|_| block)
     }
 
     /// The free of the lane at `line`.
@@ -97,15 +100,13 @@ impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
     /// Any handle and layout will do. If they are those of a live block, no lane uses it any more.
     #[inline(always)]
     unsafe fn free_at(self, ptr: DevicePtr<u8>, layout: Layout, line: u32) {
-        let leaving = match ptr.is_null() {
-            true => record::Leaving::NONE,
-            false => self.take_back(ptr, layout, Who::here(line)),
-        };
+        // Lanes part where they look at their blocks. They meet again in this group, and the inner allocator finds them together.
+        let group = Group::here();
+        let leaving = self.take_back(group, ptr, layout, Who::here(line));
+        group.barrier();
         // SAFETY: the inner block of a record that was found whole and that this lane alone took back, or null.
-        unsafe { self.inner.free(leaving.begin, leaving.layout()) }
-        if leaving.waited {
-            self.region().count_held(-1);
-        }
+        unsafe { self.inner.free(leaving.begin, leaving.layout()) };
+        self.region().leave(group, leaving.waited);
     }
 }
 
@@ -149,10 +150,16 @@ unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Checked<A> {
     fn calloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let ptr = self.malloc_at(layout, arch::caller_line())?;
         let memory = self.memory();
-        let end = ptr.word() + record::whole_words(layout.size());
-        let mut word = ptr.word();
-        while word < end {
-            memory.write(word, 0);
+        let zeros = record::whole_words(layout.size());
+        let granules = Granules {
+            first: ptr.granule(),
+            number: zeros as u32 / 4,
+        };
+        sync::fill::<false>(memory, Group::here(), granules, 0);
+        // What is behind them is no word of the user's.
+        let mut word = zeros & !3;
+        while word < zeros {
+            memory.write(ptr.word() + word, 0);
             word += 1;
         }
         Ok(ptr)
@@ -177,7 +184,13 @@ unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Checked<A> {
             true => new_size,
             false => layout.size(),
         });
-        let mut word = 0;
+        let block = Move {
+            from: ptr.granule(),
+            to: moved.granule(),
+            granules: kept as u32 / 4,
+        };
+        sync::copy(memory, Group::here(), block);
+        let mut word = kept & !3;
         while word < kept {
             memory.write(moved.word() + word, memory.read(ptr.word() + word));
             word += 1;

@@ -1,46 +1,57 @@
 //! Freed blocks that wait before the inner allocator gets them back: a ring of places, each the granule of a block, or 0.
 
 use super::Checked;
+use super::contents;
 use super::judge::Found;
-use super::record::{self, DEAD, FILLED, FREED, Frame, GONE, Leaving, Who};
+use super::record::{self, DEAD, FREED, Frame, GONE, Leaving, Who};
+use super::region::Region;
 use super::report::{self, Mistake};
-use crate::arch::Words;
+use crate::arch::{self, Group, Words};
+use crate::sync::{self, Granules};
 use crate::thread;
 use core::alloc::Layout;
-use warpheap_api::{DeviceAlloc, DevicePtr, HeapMemory, layout};
+use warpheap_api::{DeviceAlloc, DevicePtr, HeapMemory, layout, least, select};
 
 impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
-    /// What becomes of a block that this lane alone took back: it waits, unless it is too large; and who has waited longest leaves.
+    /// Collective: what becomes of the block that each lane took back, if it did: it waits, unless it is too large; and who has
+    /// waited longest leaves.
     #[inline(always)]
-    pub(super) fn retire(self, found: Found, layout: Layout, who: Who) -> Leaving {
-        let frame = Frame::new(self.memory(), found.epoch, found.granule);
+    pub(super) fn retire(self, group: Group, found: Found, layout: Layout, who: Who) -> Leaving {
+        let words = self.memory();
+        let frame = Frame::new(words, found.epoch, found.granule);
         let region = self.region();
         let places = region.places();
-        if places == 0 || layout::granules(layout) > region.largest() {
-            return self.gone(frame, found.front[0], found.packed(), false);
+        let short = layout::granules(layout) <= region.largest();
+        let waits = found.usable & short & (places != 0);
+        let coming = group.ballot(waits);
+        if coming.is_empty() {
+            return match found.usable {
+                true => self.gone(frame, found.front[0], found.packed(), false),
+                false => Leaving::NONE,
+            };
         }
-        let end = frame.first() + filled(layout);
-        let mut word = frame.first();
-        while word < end {
-            // Atomic, since a lane that frees it, too, may be reading.
-            frame.words.store(word, DEAD);
-            word += 1;
+        let first = region.come(group, coming);
+        // Atomic, since a lane that frees a block, too, may be reading.
+        let mut inside = filled(region, frame, layout);
+        inside.number = select(waits, inside.number, 0);
+        sync::fill::<true>(words, group, inside, DEAD);
+        let first = group.broadcast(first);
+        let mut longest = 0;
+        if waits {
+            let asked = select(found.back_whole, found.back[1], 0);
+            frame.put_behind(layout, FREED, [asked, who.block, who.at]);
+            if !found.front_whole {
+                frame.seal_front([found.front[0], found.front[1], found.front[2]]);
+            }
+            words.release();
+            let place = first.wrapping_add(coming.rank(arch::lane()));
+            longest = words.exchange(region.place(place, places), frame.granule);
+            words.acquire();
         }
-        let asked = match found.back_whole {
-            true => found.back[1],
-            false => 0,
-        };
-        frame.put_behind(layout, FREED, [asked, who.block, who.at]);
-        if !found.front_whole {
-            frame.seal_front([found.front[0], found.front[1], found.front[2]]);
-        }
-        let words = region.words();
-        region.count_held(1);
-        words.release();
-        let place = region.place(region.next(), places);
-        match words.exchange(place, frame.granule) {
-            0 => Leaving::NONE,
-            longest => self.leaves(longest, who),
+        let leaving = self.leaves(group, longest, who);
+        match found.usable & !waits {
+            true => self.gone(frame, found.front[0], found.packed(), false),
+            false => leaving,
         }
     }
 
@@ -56,59 +67,56 @@ impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
             // A look first: most places are empty.
             if words.load(place) != 0 {
                 let granule = words.exchange(place, 0);
-                if granule != 0 {
-                    let leaving = self.leaves(granule, Who::here(0));
-                    // SAFETY: the inner block of a record that was found whole and that this lane alone took back, or null.
-                    unsafe { self.inner.free(leaving.begin, leaving.layout()) };
-                    if leaving.waited {
-                        region.count_held(-1);
-                    }
-                }
+                words.acquire();
+                let group = Group::here();
+                let leaving = self.leaves(group, granule, Who::here(0));
+                // SAFETY: the inner block of a record that was found whole and that this lane alone took back, or null.
+                unsafe { self.inner.free(leaving.begin, leaving.layout()) };
+                region.leave(group, leaving.waited);
             }
             i += 1;
         }
     }
 
-    /// A block leaves the quarantine, taken from its place by this lane; what was written to it meanwhile is told.
+    /// Collective: the block at each lane's granule leaves the quarantine, taken from its place by this lane; what was written to it
+    /// meanwhile is told. Nothing for 0.
     #[inline(always)]
-    fn leaves(self, granule: u32, who: Who) -> Leaving {
+    fn leaves(self, group: Group, granule: u32, who: Who) -> Leaving {
+        let words = self.memory();
         let region = self.region();
-        region.words().acquire();
-        let frame = Frame::new(self.memory(), region.epoch(), granule);
-        let mut found = Found {
-            granule,
-            epoch: frame.epoch,
-            front: frame.words.load4(frame.front()),
-            back: [0; 4],
-            front_whole: false,
-            back_whole: false,
-            kind: report::AFTER,
-            usable: false,
-            pending: false,
-            wrong: 0u32.wrapping_sub(4),
-            value: 0,
+        let frame = Frame::new(words, region.epoch(), granule);
+        let mut found = Found::nothing(frame.epoch, granule);
+        let mut inside = Granules {
+            first: granule,
+            number: 0,
         };
-        let state = record::state_of(granule, frame.epoch, found.front[0]);
-        found.front_whole = state == FREED && frame.front_is_whole(found.front);
-        found.value = found.front[0];
+        if granule != 0 {
+            found.kind = report::AFTER;
+            found.front = words.load4(frame.front());
+            found.wrong = 0u32.wrapping_sub(4);
+            found.value = found.front[0];
+            let state = record::state_of(granule, frame.epoch, found.front[0]);
+            found.front_whole = state == FREED && frame.front_is_whole(found.front);
+            if found.front_whole {
+                let layout = record::unpacked(found.packed());
+                found.back = words.load4(frame.behind(layout));
+                found.back_whole = frame.back_is_whole(FREED, found.back);
+                inside = filled(region, frame, layout);
+            }
+        }
+        let changed = contents::first_changed(words, group, inside);
+        if granule == 0 {
+            return Leaving::NONE;
+        }
         let packed = found.packed();
         let layout = record::unpacked(packed);
         if found.front_whole {
-            let behind = frame.behind(layout);
-            found.back = frame.words.load4(behind);
-            found.back_whole = frame.back_is_whole(FREED, found.back);
-            let end = frame.first() + filled(layout);
-            let mut word = frame.first();
-            while word < end && frame.words.load(word) == DEAD {
-                word += 1;
-            }
-            if word < end || !found.back_whole {
-                let wrong = match word < end {
-                    true => word,
-                    false => behind,
-                };
-                found.wrong = (wrong - frame.first()) as u32;
-                found.value = frame.words.load(wrong);
+            if changed < 4 * inside.number {
+                found.wrong = changed;
+                found.value = words.load(frame.first() + changed as usize);
+            } else if !found.back_whole {
+                found.wrong = (frame.behind(layout) - frame.first()) as u32;
+                found.value = found.back[0];
             } else {
                 found.kind = report::RIGHT;
             }
@@ -123,11 +131,11 @@ impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
         }
         match found.front_whole {
             true => self.gone(frame, found.front[0], packed, true),
-            // Nobody knows where it ends: it stays.
-            false => {
-                region.count_held(-1);
-                Leaving::NONE
-            }
+            // Nobody knows where it ends: it stays, and waits no more.
+            false => Leaving {
+                waited: true,
+                ..Leaving::NONE
+            },
         }
     }
 
@@ -145,12 +153,11 @@ impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
     }
 }
 
-/// Words of a freed block that are filled.
+/// The granules of a freed block that are filled.
 #[inline(always)]
-fn filled(layout: Layout) -> usize {
-    let words = layout::granules(layout) as usize * DevicePtr::<u8>::GRANULE_WORDS;
-    match words < FILLED {
-        true => words,
-        false => FILLED,
+fn filled(region: Region, frame: Frame, layout: Layout) -> Granules {
+    Granules {
+        first: frame.granule,
+        number: least(layout::granules(layout), region.filled()),
     }
 }

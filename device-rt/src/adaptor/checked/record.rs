@@ -25,8 +25,6 @@ pub(crate) const GONE: u32 = 3;
 pub(crate) const PAD: u32 = 0xCA9A_57ED;
 /// What a freed block is filled with.
 pub(crate) const DEAD: u32 = 0xDEAD_F4EE;
-/// Words of a block that are filled when it is freed, at most.
-pub(crate) const FILLED: usize = (64 << 10) / 4;
 
 const STATE_BITS: u32 = 11;
 const STATE_SHIFT: u32 = 32 - STATE_BITS;
@@ -40,6 +38,13 @@ const MOST_LANE: u32 = (1 << LANE_BITS) - 1;
 #[inline(always)]
 pub(crate) const fn whole_words(bytes: usize) -> usize {
     bytes / 4 + (bytes % 4 != 0) as usize
+}
+
+/// The words of a block's last granule that are its owner's, 0 to 4.
+#[inline(always)]
+pub(crate) const fn own_words_of_last(layout: Layout) -> u32 {
+    let before = layout::granules(layout).wrapping_sub(1).wrapping_mul(4);
+    (whole_words(layout.size()) as u32).wrapping_sub(before)
 }
 
 /// Granules in front of a block of this layout: the record lies in the last of them.
@@ -249,17 +254,33 @@ impl Frame {
         let [low, rest] = packed(layout);
         let origin = Who::lane_of(who.at) << LANE_SHIFT | rest;
         let first = state_word(self.granule, self.epoch, LIVE, origin);
-        self.put(self.front(), [first, low, who.block]);
-        self.seal_front([first, low, who.block]);
-        let mut word = self.first() + whole_words(layout.size());
-        while word < self.behind(layout) {
-            self.words.store(word, PAD);
-            word += 1;
+        self.put_front([first, low, who.block]);
+        // No loop: lanes stay together.
+        let (own, last) = (own_words_of_last(layout), self.behind(layout) - 4);
+        if own < 4 {
+            self.words.store(last + 3, PAD);
+        }
+        if own < 3 {
+            self.words.store(last + 2, PAD);
+        }
+        if own < 2 {
+            self.words.store(last + 1, PAD);
+        }
+        if own < 1 {
+            self.words.store(last, PAD);
         }
         self.put_behind(layout, LIVE, [who.at, PAD, PAD]);
     }
 
-    /// Writes the seal in front of the block, under which these words are.
+    /// Writes the words in front of the block, with their seal.
+    #[inline(always)]
+    fn put_front(self, words: [u32; 3]) {
+        let seal = front_seal(self.granule, self.epoch, words);
+        let [a, b, c] = words;
+        self.words.store4(self.front(), [a, b, c, seal]);
+    }
+
+    /// Writes the seal in front of the block, under which these words are. The state, which is not, may change meanwhile.
     #[inline(always)]
     pub(crate) fn seal_front(self, words: [u32; 3]) {
         let seal = front_seal(self.granule, self.epoch, words);
@@ -269,17 +290,9 @@ impl Frame {
     /// Writes the words behind the block in a state, with their seal.
     #[inline(always)]
     pub(crate) fn put_behind(self, layout: Layout, state: u32, words: [u32; 3]) {
-        let at = self.behind(layout);
-        self.put(at + 1, words);
         let seal = back_seal(self.granule, self.epoch, state, words);
-        self.words.store(at, seal);
-    }
-
-    #[inline(always)]
-    fn put(self, at: usize, words: [u32; 3]) {
-        self.words.store(at, words[0]);
-        self.words.store(at + 1, words[1]);
-        self.words.store(at + 2, words[2]);
+        let [a, b, c] = words;
+        self.words.store4(self.behind(layout), [seal, a, b, c]);
     }
 
     #[inline(always)]

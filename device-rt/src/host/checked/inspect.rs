@@ -2,7 +2,7 @@
 
 use super::told::{block_layout, place};
 use crate::adaptor::Checked;
-use crate::adaptor::checked::record::{self, DEAD, FILLED, FREED, Frame, LIVE, PAD};
+use crate::adaptor::checked::record::{self, DEAD, FREED, Frame, LIVE, PAD};
 use crate::adaptor::checked::region;
 use crate::arch::Words;
 use std::fmt;
@@ -180,6 +180,8 @@ struct Look<'a> {
     epoch: u32,
     /// Places of the quarantine.
     places: u32,
+    /// Granules of a freed block that are filled, at most.
+    filled: u32,
     /// Words that were read, from a granule on.
     first: u32,
     words: Vec<u32>,
@@ -195,6 +197,7 @@ impl<'a> Look<'a> {
             end: 0,
             epoch: 0,
             places: 0,
+            filled: 0,
             first: 0,
             words: Vec::new(),
         };
@@ -202,6 +205,7 @@ impl<'a> Look<'a> {
         look.end = settings[region::BEGIN];
         look.epoch = settings[region::EPOCH];
         look.places = settings[region::PLACES];
+        look.filled = settings[region::FILLED];
         Ok(look)
     }
 
@@ -297,7 +301,7 @@ impl<'a> Look<'a> {
 
     /// What was written to a freed block.
     fn freed(&self, granule: u32, frame: Record) -> Result<Option<Mistake>, DeviceError> {
-        let words = (frame.granules as usize * 4).min(FILLED);
+        let words = frame.granules.min(self.filled) as usize * 4;
         let found = if !Frame::whole_front(granule, self.epoch, frame.front) {
             Some((-4, frame.front[3]))
         } else {

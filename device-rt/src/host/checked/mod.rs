@@ -28,7 +28,13 @@ pub struct CheckedConfig<C> {
     /// Together they take an eighth of the pool at most: with `n` places, a block that takes more than an `8 n`-th of the pool does
     /// not wait. When the heap is full, all that waits is given back; not on Vulkan.
     pub waiting: Option<u32>,
+    /// Bytes of each block that waits, from its first one on, that are filled with a pattern when it is freed, and looked at when it
+    /// leaves: what is written there in between is found. Rounded up to 16; the default is 65,536. Fewer take less time, and 0 none.
+    pub filled: Option<u32>,
 }
+
+/// Bytes that are filled unless a program says how many.
+const FILLED_BYTES: u32 = 64 << 10;
 
 /// The most places of a quarantine.
 const MOST_PLACES: u32 = 1 << 20;
@@ -68,6 +74,7 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Checked<A> {
         CheckedConfig {
             inner: A::config_for(bytes.next_multiple_of(16) + EXTRA_BYTES as u32),
             waiting: None,
+            filled: None,
         }
     }
 
@@ -120,9 +127,11 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Checked<A> {
         plan.fills.insert(0, clean);
         let settings = bytes / 4 - region::SETTINGS as u64;
         let largest = bytes / 16 / 8 / u64::from(places.max(1));
+        let filled = config.filled.unwrap_or(FILLED_BYTES);
         let words = [
             (region::BEGIN, (inner / 16) as u32),
             (region::PLACES, places),
+            (region::FILLED, filled.div_ceil(16)),
             (region::LARGEST, largest.min(u32::MAX.into()) as u32),
         ];
         super::set_words(&mut plan, settings, &words);
