@@ -101,17 +101,13 @@ pub enum Kind {
     Write,
 }
 
-/// A heap whose quarantine has so many places.
+/// A heap with these settings.
 fn reserve<A: HostAlloc<Memory = Words>>(
     site: &Site,
     bytes: u64,
-    waiting: Option<u32>,
+    config: &CheckedConfig<A::Config>,
 ) -> Pool<Checked<A>> {
-    let config = CheckedConfig {
-        waiting,
-        ..CheckedConfig::default()
-    };
-    let pool = site.device.reserve_with(bytes, &config);
+    let pool = site.device.reserve_with(bytes, config);
     pool.expect("the heap is made")
 }
 
@@ -121,9 +117,18 @@ where
 {
     /// A fresh heap, whose quarantine has so many places.
     pub fn new(site: &'a Site, bytes: u64, waiting: Option<u32>) -> Self {
+        let config = CheckedConfig {
+            waiting,
+            ..CheckedConfig::default()
+        };
+        Self::with(site, bytes, &config)
+    }
+
+    /// A fresh heap with these settings.
+    pub fn with(site: &'a Site, bytes: u64, config: &CheckedConfig<A::Config>) -> Self {
         World {
             site,
-            pool: reserve(site, bytes, waiting),
+            pool: reserve(site, bytes, config),
             slots: DeviceVec::zeroed(&site.device, SLOTS).expect("slots"),
         }
     }
