@@ -1,15 +1,15 @@
 //! Freed blocks that wait before the inner allocator gets them back: a ring of places, each the granule of a block, or 0.
 
-use super::Checked;
 use super::judge::Found;
 use super::record::{self, DEAD, FILLED, FREED, Frame, GONE, Leaving, Who};
 use super::report::{self, Mistake};
+use super::{Checked, Chooser};
 use crate::arch::Words;
 use crate::thread;
 use core::alloc::Layout;
 use warpheap_api::{DeviceAlloc, DevicePtr, HeapMemory, layout};
 
-impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
+impl<A: DeviceAlloc<Memory = Words>, C: Chooser> Checked<A, C> {
     /// What becomes of a block that this lane alone took back: it waits, unless it is too large; and who has waited longest leaves.
     #[inline(always)]
     pub(super) fn retire(self, found: Found, layout: Layout, who: Who) -> Leaving {
