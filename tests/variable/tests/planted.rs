@@ -26,6 +26,9 @@ fn a_double_free_is_told() {
         .reserve_with(1 << 20, &config)
         .expect("the heap is laid out");
     kernels.twice(&pool, LANES, false).expect("no mistake");
+    // What waits in the quarantine is free for a program that does not know of it.
+    let usage = pool.stats().expect("it is read").usage;
+    assert_eq!((usage.used_bytes, usage.live_blocks), (0, Some(0)));
     let error = match kernels.twice(&pool, LANES, true) {
         Err(DeviceError::Mistakes(error)) => error,
         other => panic!("built without WARPHEAP_CHECK=1? {other:?}"),
@@ -49,8 +52,11 @@ fn a_double_free_is_told() {
 fn the_host_allocates_in_such_a_heap() {
     let pool: Pool = device().reserve(1 << 20).expect("the heap is laid out");
     let ptr = pool.malloc(layout::bytes(40)).expect("there is room");
+    let live = || pool.stats().expect("it is read").usage.live_blocks;
+    assert_eq!(live(), Some(1));
     // SAFETY: the block was just allocated.
     unsafe { pool.free(ptr, layout::bytes(40)) }.expect("it is freed");
+    assert_eq!(live(), Some(0));
     // SAFETY: what a block is that was freed is looked up, not used.
     let again = unsafe { pool.free(ptr, layout::bytes(40)) };
     assert!(matches!(again, Err(DeviceError::Mistakes(_))), "{again:?}");

@@ -15,6 +15,8 @@ pub trait CheckSettings: Chooser {
         + 'static;
     /// What errors call the adaptor: what somebody wrote who has it.
     const NAME: &'static str;
+    /// Whether statistics have the blocks that wait in the quarantine among those in use, as the allocator within has.
+    const WAITING_IS_USED: bool;
 
     /// The ones with these for the allocator within, and the adaptor's defaults.
     fn around<C: Clone + Default + Debug + Send + Sync + 'static>(inner: C) -> Self::Config<C>;
@@ -28,6 +30,7 @@ pub trait CheckSettings: Chooser {
 impl CheckSettings for ByProgram {
     type Config<C: Clone + Default + Debug + Send + Sync + 'static> = CheckedConfig<C>;
     const NAME: &'static str = "Checked";
+    const WAITING_IS_USED: bool = true;
 
     fn around<C: Clone + Default + Debug + Send + Sync + 'static>(inner: C) -> CheckedConfig<C> {
         CheckedConfig {
@@ -46,6 +49,7 @@ impl CheckSettings for ByProgram {
 impl CheckSettings for ByVariable {
     type Config<C: Clone + Default + Debug + Send + Sync + 'static> = C;
     const NAME: &'static str = "Checked (WARPHEAP_CHECK=1)";
+    const WAITING_IS_USED: bool = false;
 
     fn around<C: Clone + Default + Debug + Send + Sync + 'static>(inner: C) -> C {
         inner

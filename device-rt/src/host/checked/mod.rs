@@ -3,6 +3,7 @@
 mod chosen;
 mod inspect;
 mod told;
+mod waiting;
 
 pub use chosen::CheckSettings;
 pub use inspect::{HeapInspection, LiveBlock};
@@ -136,6 +137,7 @@ impl<A: HostAlloc<Memory = Words>, C: CheckSettings> HostAlloc for Checked<A, C>
             (region::LARGEST, largest.min(u32::MAX.into()) as u32),
         ];
         super::set_words(&mut plan, settings, &words);
+        super::set_words(&mut plan, 0, &[(header::WORD_POOL, (bytes / 16) as u32)]);
         Ok(plan)
     }
 
@@ -144,7 +146,11 @@ impl<A: HostAlloc<Memory = Words>, C: CheckSettings> HostAlloc for Checked<A, C>
     }
 
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
-        A::usage(params, heap)
+        let usage = A::usage(params, heap)?;
+        match C::WAITING_IS_USED {
+            true => Ok(usage),
+            false => waiting::left_out(usage, heap),
+        }
     }
 
     fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {
