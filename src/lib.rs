@@ -50,6 +50,7 @@
 mod host;
 
 pub use warpheap_rt as rt;
+pub use warpheap_rt::CHECKED;
 #[cfg(feature = "allocator-api2")]
 pub use warpheap_rt::allocator_api2;
 pub use warpheap_rt::{

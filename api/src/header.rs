@@ -10,7 +10,8 @@
 //! | 8..11 | arenas: settings, open ones, misuses; 0 of other allocators |
 //! | 11 | requests until one is refused, of the adaptor `Failing`; 0 of other allocators |
 //! | 12 | granules of the budget that are in use, of `Limited`; 0 of other allocators |
-//! | 13..16 | reserved, 0 |
+//! | 13 | granules of the pool, of the adaptor `Checked`; 0 of other allocators |
+//! | 14..16 | reserved, 0 |
 //! | 16..16+8×32 | counters, in 32 stripes so that warps do not meet on one word |
 //!
 //! The counters are written by the adaptor `Counted` alone; the failure counts by every allocator.
@@ -38,6 +39,8 @@ pub const WORD_ARENA_MISUSES: usize = 10;
 pub const WORD_REFUSE: usize = 11;
 /// Word index of the granules of the budget that are in use.
 pub const WORD_SPENT: usize = 12;
+/// Word index of the granules of the pool, by which the host finds the words at its end; a reset by a kernel leaves it.
+pub const WORD_POOL: usize = 13;
 /// Word index of the first stripe of counters.
 pub const WORD_COUNTERS: usize = 16;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::thread;
 
-use crate::device_crate::{self, DeviceCrate};
+use crate::device_crate::{self, CHECK, DeviceCrate};
 use crate::error::BuildError;
 use crate::format::Format;
 use crate::image::{Image, ImageSource, image};
@@ -31,9 +31,10 @@ pub struct Report {
 /// Talks to cargo on standard output. On failure it prints one error and ends the process with exit
 /// status 1.
 pub fn build() {
-    for name in toolchain::ENVIRONMENT
-        .iter()
-        .chain(&["WARPHEAP_KERNELS", "CARGO_TARGET_DIR"])
+    for name in
+        toolchain::ENVIRONMENT
+            .iter()
+            .chain(&["WARPHEAP_KERNELS", CHECK, "CARGO_TARGET_DIR"])
     {
         // Of the variables that only lead to the toolchain, cargo's own path changes too easily.
         if *name != "CARGO" {

@@ -20,6 +20,11 @@ use manifest::{absolute, collect, find_workspace};
 
 pub use images::ALLOCATORS;
 
+/// The environment variable that chooses heaps that find mistakes. The runtime refuses values that it does not know.
+pub(crate) const CHECK: &str = "WARPHEAP_CHECK";
+/// The allocator that is in `Checked` where checks are asked for.
+const CHECKED: &str = "WarpHeap";
+
 /// A crate that is compiled for devices, with everything local that it depends on.
 #[derive(Clone, Debug)]
 pub struct DeviceCrate {
@@ -31,6 +36,7 @@ pub struct DeviceCrate {
     members: BTreeMap<String, LocalCrate>,
     declared: Declared,
     part: Part,
+    checks: bool,
 }
 
 /// What of a device crate's kernels an image holds.
@@ -79,6 +85,7 @@ impl DeviceCrate {
             members,
             declared,
             part: Part::All,
+            checks: false,
         })
     }
 
@@ -154,6 +161,24 @@ impl DeviceCrate {
         self
     }
 
+    /// Compiles with heaps of `WarpHeap` that find mistakes, as `WARPHEAP_CHECK=1` asks for, or without. Without is what
+    /// [`read`](Self::read) gives, whatever the variable says: prebuilt images are of such kernels.
+    pub fn with_checks(mut self, checks: bool) -> Self {
+        self.checks = checks;
+        self
+    }
+
+    /// Whether its heaps of `WarpHeap` find mistakes.
+    pub(crate) fn checks(&self) -> bool {
+        self.checks
+    }
+
+    /// Whether the image that it is compiled to is another one because of [checks](Self::with_checks).
+    pub fn differs_by_checks(&self) -> bool {
+        let other = matches!(self.part, Part::Of(allocator) if allocator != CHECKED);
+        self.checks && !(other && self.declared.one_heap)
+    }
+
     /// Whether its images are linked with Rust's `alloc`: `alloc = true` in `package.metadata.warpheap`.
     pub fn uses_alloc(&self) -> bool {
         self.declared.alloc
@@ -194,7 +219,11 @@ impl DeviceCrate {
 
     /// Where cargo works for one format: it locks its folder, and both formats are compiled at the same time.
     pub(crate) fn target_dir_for(&self, format: Format) -> PathBuf {
-        self.target_dir.join(format.extension())
+        // What is compiled with checks has a folder of its own, so that neither is compiled again for the other.
+        match self.checks {
+            true => self.target_dir.join("checked").join(format.extension()),
+            false => self.target_dir.join(format.extension()),
+        }
     }
 
     /// The cargo features that are on in the device build.

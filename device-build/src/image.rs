@@ -42,6 +42,7 @@ pub(crate) fn image(
 ) -> Result<Option<Image>, BuildError> {
     let miss = match (options.mode, folder) {
         (Mode::Build, _) => PrebuiltMiss::NotAllowed,
+        _ if krate.differs_by_checks() => PrebuiltMiss::Unchecked,
         (_, None) => PrebuiltMiss::NoFolder(krate.dir().to_path_buf()),
         (_, Some(folder)) => {
             let name = krate.image_name();

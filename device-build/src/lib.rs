@@ -16,6 +16,7 @@
 //! |---|---|
 //! | `WARPHEAP_KERNELS=build` | always compile |
 //! | `WARPHEAP_KERNELS=prebuilt` | never compile |
+//! | `WARPHEAP_CHECK=1` | compile kernels whose heaps of `WarpHeap` find mistakes; prebuilt ones have no such |
 //! | `WARPHEAP_DEVICE_TOOLCHAIN` | sysroot of the toolchain to use |
 //! | `WARPHEAP_TOOLCHAIN_DIR` | where `warpheap toolchain` keeps its own (`~/.cache/warpheap/toolchain`) |
 //! | `WARPHEAP_SPIRV_BACKEND` | rust-gpu's `librustc_codegen_spirv.so`, for a toolchain that does not hold it |
@@ -39,6 +40,15 @@
 //! ```toml
 //! [package.metadata.warpheap]
 //! images = "by-allocator"
+//! ```
+//!
+//! A crate with an image for each allocator whose kernels never have heaps of two allocators can say so. Its prebuilt images of other
+//! allocators than `WarpHeap` are then taken with `WARPHEAP_CHECK=1`, too:
+//!
+//! ```toml
+//! [package.metadata.warpheap]
+//! images = "by-allocator"
+//! one-heap = true
 //! ```
 //!
 //! Kernels for CUDA and the host may use Rust's own collections, from the crate `alloc`. A crate that holds

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 pub enum PrebuiltMiss {
     /// `WARPHEAP_KERNELS=build` forbids it.
     NotAllowed,
+    /// `WARPHEAP_CHECK=1` asks for checks, which prebuilt images do not have.
+    Unchecked,
     /// There is no `prebuilt/manifest.json` at or above the crate.
     NoFolder(PathBuf),
     /// The manifest has no such image.
@@ -37,6 +39,10 @@ impl fmt::Display for PrebuiltMiss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PrebuiltMiss::NotAllowed => write!(f, "not looked at, because WARPHEAP_KERNELS=build"),
+            PrebuiltMiss::Unchecked => write!(
+                f,
+                "not looked at, because prebuilt kernels are without the checks that WARPHEAP_CHECK=1 asks for; unset it to take them"
+            ),
             PrebuiltMiss::NoFolder(start) => {
                 write!(
                     f,

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::device_crate::DeviceCrate;
+use crate::device_crate::{CHECK, DeviceCrate};
 use crate::error::BuildError;
 use crate::format::Format;
 use crate::toolchain::Toolchain;
@@ -80,6 +80,11 @@ pub(crate) fn compile(
         .arg(krate.dir().join("Cargo.toml"))
         .arg("--target-dir")
         .arg(krate.target_dir_for(recipe.format));
+    // The runtime's build script asks for it. What an image is compiled with is the crate's to say, not the environment's.
+    match krate.checks() {
+        true => cargo.env(CHECK, "1"),
+        false => cargo.env_remove(CHECK),
+    };
     if !krate.features().is_empty() {
         cargo.arg("--features").arg(krate.features().join(","));
     }

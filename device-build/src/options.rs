@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use crate::device_crate::DeviceCrate;
+use crate::device_crate::{CHECK, DeviceCrate};
 use crate::error::BuildError;
 use crate::format::Format;
 use crate::toolchain::Search;
@@ -39,6 +39,8 @@ pub struct Options {
     pub features: Vec<String>,
     /// Prebuilt, compiled or either.
     pub mode: Mode,
+    /// Whether heaps of `WarpHeap` find mistakes: `WARPHEAP_CHECK=1`, as the runtime that the host is compiled with reads it.
+    pub checks: bool,
     /// Where toolchains are looked for.
     pub search: Search,
     /// This is the compilation for a device, in which there is nothing to do.
@@ -47,7 +49,7 @@ pub struct Options {
 
 impl Options {
     /// Settings for the crate in `manifest_dir` with results in `out_dir`: no formats, mode
-    /// [`Mode::Auto`], toolchains from the environment.
+    /// [`Mode::Auto`], checks and toolchains from the environment.
     pub fn new(manifest_dir: impl Into<PathBuf>, out_dir: impl Into<PathBuf>) -> Self {
         Options {
             manifest_dir: manifest_dir.into(),
@@ -57,6 +59,7 @@ impl Options {
             target_dir: None,
             features: Vec::new(),
             mode: Mode::Auto,
+            checks: env::var_os(CHECK).is_some_and(|value| value == "1"),
             search: Search::from_env(),
             nested: false,
         }
@@ -118,8 +121,16 @@ impl Options {
         self
     }
 
+    /// Compiles kernels whose heaps of `WarpHeap` find mistakes, or not.
+    pub fn checks(mut self, checks: bool) -> Self {
+        self.checks = checks;
+        self
+    }
+
     pub(crate) fn device_crate(&self) -> Result<DeviceCrate, BuildError> {
-        let mut krate = DeviceCrate::read(&self.manifest_dir)?.with_features(self.features.clone());
+        let mut krate = DeviceCrate::read(&self.manifest_dir)?
+            .with_features(self.features.clone())
+            .with_checks(self.checks);
         if let Some(folder) = &self.target_dir {
             krate = krate.with_target_dir(folder);
         } else if krate.workspace_root().is_none() && env::var_os("CARGO_TARGET_DIR").is_none() {

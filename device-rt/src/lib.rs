@@ -51,6 +51,10 @@ pub use heap::Heap;
 pub use warpheap_allocators as allocators;
 pub use warpheap_allocators::{for_each_allocator, for_each_allocator_without_frees};
 pub use warpheap_api as api;
+/// Whether this was built with the environment variable `WARPHEAP_CHECK=1`: then [`alloc::WarpHeap`], and so `WarpHeap` in kernels and
+/// programs, is that allocator in [`Checked`](adaptor::Checked).
+pub const CHECKED: bool = cfg!(warpheap_check);
+
 #[doc(hidden)]
 pub use warpheap_macros::{__global_allocators, __listed, __text};
 pub use warpheap_macros::{HeapData, KernelError, kernel};

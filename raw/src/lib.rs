@@ -49,5 +49,7 @@ pub use warpheap_api::{
 };
 pub use warpheap_rt::adaptor::Counted;
 pub use warpheap_rt::alloc::*;
+// Who launches such kernels is told of no mistakes, so WARPHEAP_CHECK means nothing here.
+pub use warpheap_rt::alloc::plain::WarpHeap;
 pub use warpheap_rt::arch::Words;
 pub use warpheap_rt::{Heap, container, heap_write, text, thread};

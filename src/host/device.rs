@@ -122,6 +122,9 @@ impl Device {
         if device.info().backend != BackendKind::Host {
             Self::self_test(&device)?;
         }
+        if warpheap_rt::CHECKED {
+            tracing::info!("heaps of WarpHeap are checked: this was built with WARPHEAP_CHECK=1");
+        }
         Ok(Device(warpheap_kernels::calls::attach(&device)?))
     }
 

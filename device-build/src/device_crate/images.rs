@@ -19,6 +19,8 @@ pub(super) struct Declared {
     pub by_allocator: bool,
     /// They are linked with Rust's `alloc`.
     pub alloc: bool,
+    /// No kernel has heaps of two allocators.
+    pub one_heap: bool,
     /// The file is one that cargo wrote into a package.
     pub packaged: bool,
 }
@@ -42,16 +44,18 @@ pub(super) fn declared(dir: &Path) -> Result<Declared, BuildError> {
                 );
             }
         };
-        let alloc = match value("alloc").map(Value::as_bool) {
-            None => false,
-            Some(Some(alloc)) => alloc,
-            Some(None) => {
-                return malformed("`package.metadata.warpheap.alloc` is `true` or `false`");
-            }
+        let flag = |key| match value(key).map(Value::as_bool) {
+            None => Ok(false),
+            Some(Some(flag)) => Ok(flag),
+            Some(None) => Err(BuildError::malformed(
+                &path,
+                format!("`package.metadata.warpheap.{key}` is `true` or `false`"),
+            )),
         };
         Ok(Declared {
             by_allocator,
-            alloc,
+            alloc: flag("alloc")?,
+            one_heap: flag("one-heap")?,
             packaged,
         })
     })

@@ -4,7 +4,7 @@ use super::*;
 use warpheap_allocators::ROWS;
 
 /// Declares something in the manifest of a crate of the workspace.
-fn declare(root: &Path, krate: &str, text: &str) {
+pub fn declare(root: &Path, krate: &str, text: &str) {
     let path = root.join(krate).join("Cargo.toml");
     let manifest = fs::read_to_string(&path).expect("manifest");
     put(

@@ -1,5 +1,6 @@
 //! The manifest, and when prebuilt code is taken: with crates made in temporary folders.
 
+mod checks;
 #[path = "../common/mod.rs"]
 mod common;
 mod declared;

@@ -7,7 +7,7 @@ pub(crate) mod limited;
 pub(crate) mod traced;
 mod within;
 
-pub use checked::Checked;
+pub use checked::{ByProgram, ByVariable, Checked, Chooser};
 pub use counted::Counted;
 pub use failing::Failing;
 pub use limited::Limited;

@@ -13,7 +13,7 @@ mod rows;
 mod traced;
 
 pub use crate::alloc::fdg::host::*;
-pub use checked::{CHECKED_KIND, CheckedConfig, HeapInspection, LiveBlock};
+pub use checked::{CHECKED_KIND, CheckSettings, CheckedConfig, HeapInspection, LiveBlock};
 pub use failing::FAILING_KIND;
 pub use limited::{LIMITED_KIND, LimitedConfig};
 pub use log::{DeviceLog, LogLine, LogLines};

@@ -1,6 +1,6 @@
 //! What the rows of `warpheap-allocators` say is what the types say: otherwise this does not compile.
 
-use crate::alloc::*;
+use crate::alloc::plain::*;
 use warpheap_allocators::{kind_of, named};
 use warpheap_api::DeviceAlloc;
 use warpheap_api::host::HostAlloc;

@@ -29,10 +29,14 @@ const EXPLORED: [&str; 11] = [
     "vec",
 ];
 
-/// The projects that are outside the workspace: a user's, the documentation's blocks, the litmus tests, the idioms under loom, and
+/// A user's program that is built with `WARPHEAP_CHECK=1`, by which its heaps find mistakes.
+const CHECKED: &str = "tests/variable";
+
+/// The projects that are outside the workspace: a user's, one with a mistake, the documentation's blocks, the litmus tests, the idioms under loom, and
 /// kernels that plain cargo compiles.
-pub(super) const OUTSIDE: [&str; 5] = [
+pub(super) const OUTSIDE: [&str; 6] = [
     "tests/outside",
+    CHECKED,
     "tests/book",
     "tests/litmus",
     "tests/idioms",
@@ -157,6 +161,9 @@ impl<'a> Cargo<'a> {
         let folder = workspace::root().join("target/outside");
         share_device_folder(&folder)?;
         command.env("CARGO_TARGET_DIR", folder);
+        if project == CHECKED {
+            command.env("WARPHEAP_CHECK", "1");
+        }
         self.run(command.args(["test", "--locked", "--profile", PROFILE]))
     }
 

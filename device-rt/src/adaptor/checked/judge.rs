@@ -1,8 +1,8 @@
 //! Whether the free of a block is right, and what is wrong if it is not.
 
-use super::Checked;
 use super::record::{self, FREED, Frame, GONE, LIVE, Leaving, PAD, Who};
 use super::report::{self, Mistake};
+use super::{Checked, Chooser};
 use crate::arch::{Group, Words};
 use core::alloc::Layout;
 use warpheap_api::{DeviceAlloc, DevicePtr, HeapMemory, layout, select};
@@ -55,7 +55,7 @@ impl Found {
     }
 }
 
-impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
+impl<A: DeviceAlloc<Memory = Words>, C: Chooser> Checked<A, C> {
     /// Looks at the block that is said to begin at a granule, with a layout. Nothing is changed.
     #[inline(always)]
     pub(super) fn look(self, granule: u32, given: Layout) -> Found {

@@ -8,7 +8,9 @@
 //! | [`quarantine`] | freed blocks that wait, and what is looked at when they leave |
 //! | [`contents`] | what freed blocks that wait hold |
 //! | [`report`] | how a mistake is told |
+//! | [`chosen`] | who chose the adaptor: the program, or the environment variable `WARPHEAP_CHECK` |
 
+mod chosen;
 mod contents;
 mod judge;
 mod quarantine;
@@ -16,11 +18,14 @@ pub(crate) mod record;
 pub(crate) mod region;
 pub(crate) mod report;
 
-use super::within::{handle_within, named_as_within};
+pub use chosen::{ByProgram, ByVariable, Chooser};
+
+use super::within::named_as_within;
 use crate::alloc::fail;
 use crate::arch::{self, Group, Words};
 use crate::sync::{self, Granules, Move};
 use core::alloc::Layout;
+use core::marker::PhantomData;
 use record::{Frame, Who};
 use region::Region;
 use warpheap_api::{
@@ -38,8 +43,9 @@ use warpheap_api::{
 ///
 /// Bounds are those of whole words: of a block of 5 bytes the last 3 bytes of the second word are its owner's.
 #[derive(Clone, Copy)]
-pub struct Checked<A> {
+pub struct Checked<A, C = ByProgram> {
     inner: A,
+    chosen: PhantomData<fn() -> C>,
 }
 
 /// Bytes that a block of an alignment up to 16 bytes takes beyond its own.
@@ -50,9 +56,18 @@ const fn less_extra(most: u64) -> u64 {
     most.saturating_sub(EXTRA_BYTES as u64) & !(DevicePtr::<u8>::GRANULE_BYTES as u64 - 1)
 }
 
-handle_within!(Checked);
+impl<A: HeapHandle<Memory = Words>, C: Chooser> HeapHandle for Checked<A, C> {
+    #[inline(always)]
+    unsafe fn attach(words: Words, params: HeapParams) -> Self {
+        Checked {
+            // SAFETY: the caller's promise.
+            inner: unsafe { A::attach(words, params) },
+            chosen: PhantomData,
+        }
+    }
+}
 
-impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
+impl<A: DeviceAlloc<Memory = Words>, C: Chooser> Checked<A, C> {
     /// The adaptor's words.
     #[inline(always)]
     fn region(self) -> Region {
@@ -111,7 +126,7 @@ impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
 }
 
 // SAFETY: a block lies inside one of the inner allocator, with nothing of the adaptor's in it.
-unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Checked<A> {
+unsafe impl<A: DeviceAlloc<Memory = Words>, C: Chooser> DeviceAlloc for Checked<A, C> {
     named_as_within!();
     const CAPS: Caps = Caps {
         frees: A::CAPS.frees,
@@ -232,7 +247,7 @@ unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Checked<A> {
 }
 
 // SAFETY: the inner allocator resets. What it handed out before is of another epoch, and what waited is forgotten.
-unsafe impl<A: Reset<Memory = Words>> Reset for Checked<A> {
+unsafe impl<A: Reset<Memory = Words>, C: Chooser> Reset for Checked<A, C> {
     #[inline(always)]
     unsafe fn reset(self, index: u32, count: u32) {
         self.region().reset(index, count);
@@ -241,7 +256,7 @@ unsafe impl<A: Reset<Memory = Words>> Reset for Checked<A> {
     }
 }
 
-impl<A: HeapStats<Memory = Words>> HeapStats for Checked<A> {
+impl<A: HeapStats<Memory = Words>, C: Chooser> HeapStats for Checked<A, C> {
     #[inline(always)]
     fn usage(self, index: u32, count: u32) -> HeapUsage {
         self.inner.usage(index, count)

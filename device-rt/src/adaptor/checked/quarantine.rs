@@ -1,18 +1,18 @@
 //! Freed blocks that wait before the inner allocator gets them back: a ring of places, each the granule of a block, or 0.
 
-use super::Checked;
 use super::contents;
 use super::judge::Found;
 use super::record::{self, DEAD, FREED, Frame, GONE, Leaving, Who};
 use super::region::Region;
 use super::report::{self, Mistake};
+use super::{Checked, Chooser};
 use crate::arch::{self, Group, Words};
 use crate::sync::{self, Granules};
 use crate::thread;
 use core::alloc::Layout;
 use warpheap_api::{DeviceAlloc, DevicePtr, HeapMemory, layout, least, select};
 
-impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
+impl<A: DeviceAlloc<Memory = Words>, C: Chooser> Checked<A, C> {
     /// Collective: what becomes of the block that each lane took back, if it did: it waits, unless it is too large; and who has
     /// waited longest leaves.
     #[inline(always)]

@@ -1,8 +1,8 @@
 //! How a mistake is told: a report of sixteen words, which the host makes sentences of.
 
-use super::Checked;
 use super::judge::Found;
 use super::record::{self, Who};
+use super::{Checked, Chooser};
 use crate::arch::Words;
 use core::alloc::Layout;
 use warpheap_api::{DeviceAlloc, HeapMemory};
@@ -72,7 +72,7 @@ pub(super) struct Mistake {
     pub(super) who: Who,
 }
 
-impl<A: DeviceAlloc<Memory = Words>> Checked<A> {
+impl<A: DeviceAlloc<Memory = Words>, C: Chooser> Checked<A, C> {
     /// Counts a mistake, and leaves a report if there is room.
     #[inline(always)]
     pub(super) fn tell(self, mistake: Mistake) {

@@ -1,5 +1,6 @@
 //! A look through a whole heap: which blocks are live, and what was written where nobody may write.
 
+use super::chosen::CheckSettings;
 use super::told::{block_layout, place};
 use crate::adaptor::Checked;
 use crate::adaptor::checked::record::{self, DEAD, FREED, Frame, LIVE, PAD};
@@ -69,7 +70,7 @@ impl fmt::Display for HeapInspection {
     }
 }
 
-impl<A: HostAlloc<Memory = Words>> Checked<A> {
+impl<A: HostAlloc<Memory = Words>, C: CheckSettings> Checked<A, C> {
     /// Looks through all of a heap: which blocks are live, with who asked for them, and whether somebody wrote around them or into
     /// freed blocks that still wait. Nothing is changed; writes that are found are found again by the free.
     ///

@@ -1,8 +1,11 @@
 //! [`Checked`] on the host: the inner allocator's heap with the adaptor's words behind it, what it found, and what is live.
 
+mod chosen;
 mod inspect;
 mod told;
+mod waiting;
 
+pub use chosen::CheckSettings;
 pub use inspect::{HeapInspection, LiveBlock};
 
 use crate::adaptor::Checked;
@@ -60,34 +63,41 @@ fn region_words(places: u32) -> u64 {
     u64::from(region::REPORTS) + places + region::SETTINGS as u64
 }
 
-impl<A: HostAlloc<Memory = Words>> HostAlloc for Checked<A> {
+impl<A: HostAlloc<Memory = Words>, C: CheckSettings> HostAlloc for Checked<A, C> {
     const KIND: u32 = A::KIND | CHECKED_KIND;
     const LEAST_BLOCK: u64 = match A::LEAST_BLOCK < EXTRA_BYTES as u64 + 16 {
         true => EXTRA_BYTES as u64 + 16,
         false => A::LEAST_BLOCK,
     };
-    type Config = CheckedConfig<A::Config>;
+    type Config = C::Config<A::Config>;
     const ONLY_ON: Option<BackendKind> = A::ONLY_ON;
     const MISTAKES: Option<TakeMistakes> = Some(told::take);
 
     fn config_for(bytes: u32) -> Self::Config {
-        CheckedConfig {
-            inner: A::config_for(bytes.next_multiple_of(16) + EXTRA_BYTES as u32),
-            waiting: None,
-            filled: None,
-        }
+        C::around(A::config_for(
+            bytes.next_multiple_of(16) + EXTRA_BYTES as u32,
+        ))
     }
 
     fn largest_block(config: &Self::Config) -> u64 {
-        let most = A::largest_block(&config.inner);
+        let most = A::largest_block(&C::all(config).inner);
         most.saturating_sub(EXTRA_BYTES as u64) & !15
     }
 
     fn plan(bytes: u64, config: &Self::Config) -> Result<HeapPlan, PlanError> {
+        let config = &C::all(config);
+        if A::KIND & CHECKED_KIND != 0 {
+            return Err(PlanError::BadSetting {
+                allocator: A::NAME,
+                setting: C::NAME,
+                value: 1,
+                why: "the allocator within finds mistakes already: name `Checked` once, and not where WARPHEAP_CHECK=1 chooses it",
+            });
+        }
         if A::ONLY_ON.is_some() {
             return Err(PlanError::BadSetting {
                 allocator: A::NAME,
-                setting: "Checked",
+                setting: C::NAME,
                 value: 1,
                 why: "its blocks do not lie in the pool: check another allocator, or use compute-sanitizer",
             });
@@ -95,7 +105,7 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Checked<A> {
         if A::KIND & super::TRACED_KIND != 0 {
             return Err(PlanError::BadSetting {
                 allocator: A::NAME,
-                setting: "Checked",
+                setting: C::NAME,
                 value: 1,
                 why: "both adaptors have their words at the end of the pool: check the heap, or trace it",
             });
@@ -135,17 +145,20 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Checked<A> {
             (region::LARGEST, largest.min(u32::MAX.into()) as u32),
         ];
         super::set_words(&mut plan, settings, &words);
+        super::set_words(&mut plan, 0, &[(header::WORD_POOL, (bytes / 16) as u32)]);
         Ok(plan)
     }
 
     fn plan_within(_: u64, _: u64, _: &Self::Config) -> Result<HeapPlan, PlanError> {
-        Err(PlanError::CannotGrow {
-            allocator: "Checked",
-        })
+        Err(PlanError::CannotGrow { allocator: C::NAME })
     }
 
     fn usage(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<Usage, DeviceError> {
-        A::usage(params, heap)
+        let usage = A::usage(params, heap)?;
+        match C::WAITING_IS_USED {
+            true => Ok(usage),
+            false => waiting::left_out(usage, heap),
+        }
     }
 
     fn map(params: &HeapParams, heap: &mut dyn HeapReader) -> Result<HeapMap, DeviceError> {

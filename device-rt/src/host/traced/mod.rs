@@ -84,7 +84,7 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Traced<A> {
                 allocator: A::NAME,
                 setting: "Traced",
                 value: 1,
-                why: "both adaptors have their words at the end of the pool: trace the heap, or check it",
+                why: "both adaptors have their words at the end of the pool: trace the heap, or check it (WARPHEAP_CHECK=1 does)",
             });
         }
         let capacity = capacity::<A>(bytes, config)?;

@@ -115,7 +115,7 @@ fn check_units(entry: Entry<'_>, before: Before, set: u32, found: &mut Audit) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alloc::WarpHeap;
+    use crate::alloc::warp_heap::WarpHeap;
     use crate::alloc::warp_heap::entry_words;
     use crate::alloc::warp_heap::host::WarpHeapConfig;
     use crate::alloc::warp_heap::state::{LOCKED, pack};

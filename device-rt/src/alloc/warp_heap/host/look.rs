@@ -106,7 +106,7 @@ fn longest(bits: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alloc::WarpHeap;
+    use crate::alloc::warp_heap::WarpHeap;
     use crate::alloc::warp_heap::host::WarpHeapConfig;
     use warpheap_api::host::HostAlloc;
 

@@ -5,10 +5,9 @@ mod entries;
 mod look;
 mod size;
 
-use crate::alloc::WarpHeap;
 use crate::alloc::warp_heap::{
     CHUNK_SHIFTS, Geometry, PARAM_CHUNKS, PARAM_CURRENTS, PARAM_DATA, PARAM_DIRECTORY,
-    PARAM_ENTRIES, PARAM_ENTRY_WORDS, PARAM_SHIFT, PARAM_SLOTS, Tables, entry_words,
+    PARAM_ENTRIES, PARAM_ENTRY_WORDS, PARAM_SHIFT, PARAM_SLOTS, Tables, WarpHeap, entry_words,
 };
 use warpheap_allocators::kind_of;
 use warpheap_api::abi::HEAP_PARAMS;

@@ -95,7 +95,7 @@ fn windows_ended_before(params: &HeapParams, chunk: u32) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alloc::WarpHeap;
+    use crate::alloc::warp_heap::WarpHeap;
     use crate::alloc::warp_heap::host::WarpHeapConfig;
     use crate::alloc::warp_heap::{PARAM_DATA, PARAM_SHIFT};
     use warpheap_api::host::HostAlloc;
