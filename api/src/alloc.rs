@@ -114,9 +114,13 @@ pub unsafe trait DeviceAlloc: Copy + 'static {
     fn calloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let ptr = self.malloc(layout)?;
         let memory = self.memory();
-        let first = ptr.word();
+        let (first, words) = (ptr.word(), word_count(layout.size()));
         let mut i = 0;
-        while i < word_count(layout.size()) {
+        while i + 4 <= words {
+            memory.write4(first + i, [0; 4]);
+            i += 4;
+        }
+        while i < words {
             memory.write(first + i, 0);
             i += 1;
         }
@@ -163,9 +167,20 @@ pub unsafe trait DeviceAlloc: Copy + 'static {
         } else {
             layout.size()
         });
+        let (from, to) = (ptr.word(), moved.word());
         let mut i = 0;
+        while i + 4 <= kept {
+            let granule = [
+                memory.read(from + i),
+                memory.read(from + i + 1),
+                memory.read(from + i + 2),
+                memory.read(from + i + 3),
+            ];
+            memory.write4(to + i, granule);
+            i += 4;
+        }
         while i < kept {
-            memory.write(moved.word() + i, memory.read(ptr.word() + i));
+            memory.write(to + i, memory.read(from + i));
             i += 1;
         }
         // SAFETY: the caller's promise; the block was copied and is used no more.

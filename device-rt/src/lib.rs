@@ -17,11 +17,10 @@
 //! the allocators, which lays out heaps and reads their metadata.
 #![cfg_attr(any(target_arch = "nvptx64", target_arch = "spirv"), no_std)]
 #![cfg_attr(target_arch = "spirv", feature(asm_experimental_arch))]
-// Compiled beside the code of users, without the host's half, for which some of it is there.
-#![cfg_attr(
-    all(feature = "raw", not(feature = "std")),
-    allow(dead_code, unused_imports, internal_features)
-)]
+// Without the host's half, for which some of it is there.
+#![cfg_attr(not(feature = "std"), allow(dead_code, unused_imports))]
+// Compiled beside the code of users.
+#![cfg_attr(all(feature = "raw", not(feature = "std")), allow(internal_features))]
 #![cfg_attr(
     target_arch = "nvptx64",
     feature(asm_experimental_arch, link_llvm_intrinsics)

@@ -50,7 +50,7 @@ fn changes_dealt(words: Words, group: Group, block: Granules, mut deal: Deal) ->
     changes
 }
 
-/// The bits that are not as they were in every `step`-th granule from `at` on. Four granules at a time are on their way; behind the
+/// The bits that are not as they were in every `step`-th granule from `at` on. Eight granules at a time are on their way; behind the
 /// last one it is the last one again.
 #[inline(always)]
 fn changes_in_share(words: Words, block: Granules, mut at: u32, step: u32) -> u32 {
@@ -61,8 +61,14 @@ fn changes_in_share(words: Words, block: Granules, mut at: u32, step: u32) -> u3
         let b = words.load4(block.word(least(at + step, last)));
         let c = words.load4(block.word(least(at + 2 * step, last)));
         let d = words.load4(block.word(least(at + 3 * step, last)));
-        changes |= changed_bits(a) | changed_bits(b) | changed_bits(c) | changed_bits(d);
         at += 4 * step;
+        let e = words.load4(block.word(least(at, last)));
+        let f = words.load4(block.word(least(at + step, last)));
+        let g = words.load4(block.word(least(at + 2 * step, last)));
+        let h = words.load4(block.word(least(at + 3 * step, last)));
+        at += 4 * step;
+        changes |= changed_bits(a) | changed_bits(b) | changed_bits(c) | changed_bits(d);
+        changes |= changed_bits(e) | changed_bits(f) | changed_bits(g) | changed_bits(h);
     }
     changes
 }

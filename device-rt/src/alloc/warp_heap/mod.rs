@@ -59,6 +59,7 @@ pub(crate) use state::{
 
 use super::fail;
 use crate::arch::{self, Group, Words};
+use crate::sync::{self, Granules};
 use quick::Quick;
 use warpheap_api::{
     AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, Layout, layout, select,
@@ -204,6 +205,20 @@ unsafe impl DeviceAlloc for WarpHeap {
         if self.free_quick(group, ask, ptr) {
             self.free_large(group, ask, ptr);
         }
+    }
+
+    /// The lanes of a warp write the zeros of all their blocks together.
+    #[inline(always)]
+    fn calloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
+        let group = Group::here();
+        let result = self.malloc(layout);
+        let mut block = Granules { first: 0, number: 0 };
+        if let Ok(ptr) = result {
+            block.first = ptr.granule();
+            block.number = layout::granules(layout);
+        }
+        sync::fill::<false>(self.words, group, block, 0);
+        result
     }
 
     /// In place where old and new size are of one class, or take the same units; else the lanes of a warp copy their

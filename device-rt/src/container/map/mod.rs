@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | `words` | keys and values as words |
+//! | `shape` | what a root holds, by its size |
 //! | `table` | a root: slots, and a trie for what has no room in them |
 //! | `flat`, `tag`, `seek` | the slots, what they say, and finding a key's |
 //! | `branch`, `filter` | more slots below those that are full; which keys are not above |
@@ -27,6 +28,7 @@ mod level;
 mod path;
 mod read;
 mod seek;
+mod shape;
 mod slot;
 mod table;
 mod tag;

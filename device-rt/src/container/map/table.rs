@@ -1,27 +1,16 @@
 //! A map without the types of its keys and values: slots, and a trie for what has no room in them.
 
-use super::branch;
-use super::flat::{Entered, Flat, GROUP_SLOTS};
+use super::flat::{Entered, Flat};
 use super::leaf::{self, Before, MOST_ROUNDS};
 use super::read;
-use super::slot::{NODE_LAYOUT, first_word, leaf_layout};
-use super::tag::{self, EMPTY};
+use super::shape::{has_slots, slots_words, trie_bits};
+use super::slot::first_word;
+use super::tag::EMPTY;
 use super::trie::{FRESH, Trie, too_large};
 use super::words::WordSource;
 use crate::{Heap, arch};
 use warpheap_api::abi::ArgBlock;
-use warpheap_api::{
-    AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Layout, layout, select,
-};
-
-/// The smallest size of a root with slots: below, a tag would not have room for the rest of the hash.
-const FIRST_BITS: u32 = tag::OWN_BITS + 1;
-/// A group of slots is for so many keys, as a power of two. For each there is a link, and a slot of the trie.
-const GROUP_BITS: u32 = 4;
-/// Alignment of a root: a line of every cache.
-const ALIGN: usize = 128;
-/// The largest root, as a power of two of bytes.
-const MOST_BYTES_BITS: u32 = if usize::BITS > 32 { 35 } else { 31 };
+use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, select};
 
 /// The root of a map and its size. Plain words; zeroed ones are no map.
 ///
@@ -66,71 +55,12 @@ unsafe impl HeapData for Table {
     }
 }
 
-/// Whether a root has slots.
-#[inline(always)]
-const fn has_slots(root_bits: u32, value_words: u32) -> bool {
-    root_bits >= FIRST_BITS && value_words <= 1
-}
-
-/// Words of the slots of a root and of their links.
-#[inline(always)]
-const fn slots_words(root_bits: u32, key_words: u32, value_words: u32) -> usize {
-    if has_slots(root_bits, value_words) {
-        let slots = (Flat::slot_words(key_words, value_words) as usize) << (root_bits + 1);
-        slots + (1 << (root_bits - GROUP_BITS))
-    } else {
-        0
-    }
-}
-
-/// Bits of the hash that the root of the trie looks at.
-#[inline(always)]
-const fn trie_bits(root_bits: u32, value_words: u32) -> u32 {
-    if has_slots(root_bits, value_words) {
-        root_bits - GROUP_BITS
-    } else {
-        root_bits
-    }
-}
-
 impl Table {
     /// No map: it finds nothing and takes nothing.
     pub const NONE: Table = Table {
         root: DevicePtr::from_granule(0),
         root_bits: 0,
     };
-
-    /// The layout of a root for about `2^root_bits` keys; one that no heap serves if that is too many.
-    #[inline(always)]
-    pub const fn root_layout(root_bits: u32, key_words: u32, value_words: u32) -> Layout {
-        let trie = trie_bits(root_bits, value_words);
-        if !has_slots(root_bits, value_words) {
-            return Trie::root_layout(trie);
-        }
-        // The slots' words, their number doubled for links and trie, and their bytes.
-        let slot_bits = 32 - Flat::slot_words(key_words, value_words).leading_zeros();
-        if root_bits + 1 + slot_bits + 3 > MOST_BYTES_BITS {
-            return layout::bytes(layout::ABSURD);
-        }
-        let words = slots_words(root_bits, key_words, value_words) + (1 << trie);
-        layout::aligned(words * 4, ALIGN)
-    }
-
-    /// The layout of the blocks by which a map grows: 32 bytes and 32 slots for each of the four groups of a branch. Maps with
-    /// values of several words take nodes and leaves instead, of which this is the larger.
-    #[inline(always)]
-    pub const fn growth_layout(key_words: u32, value_words: u32) -> Layout {
-        if value_words <= 1 {
-            let slot_words = Flat::slot_words(key_words, value_words);
-            return branch::branch_layout((slot_words * GROUP_SLOTS) as usize);
-        }
-        let leaf = leaf_layout(key_words, value_words);
-        if leaf.size() > NODE_LAYOUT.size() {
-            leaf
-        } else {
-            NODE_LAYOUT
-        }
-    }
 
     /// The map with this root.
     ///
