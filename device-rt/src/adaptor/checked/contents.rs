@@ -19,10 +19,11 @@ pub(super) fn first_changed(words: Words, group: Group, block: Granules) -> u32 
     let large = Deal::large(group, block.number);
     let medium = Deal::medium(group, block.number, ALONE);
     if !(large.is_empty() & medium.is_empty()) {
-        // Whoever freed a block handed it to its lane alone.
+        // Whoever freed a block handed it to its lane alone, and what others see of it comes before its lane frees it.
         group.barrier();
         changes |= changes_dealt(words, group, block, large);
         changes |= changes_dealt(words, group, block, medium);
+        group.barrier();
     }
     let mut word = 4 * block.number;
     // A mistake of the user's: each lane looks for itself where it is.
