@@ -72,11 +72,6 @@ impl RawBuffer {
         &self.owner.shared
     }
 
-    /// Name of the device that it is memory of.
-    pub(super) fn device_name(&self) -> &str {
-        &self.owner.shared.backend.info().name
-    }
-
     /// The backend's name for it.
     pub fn id(&self) -> BufferId {
         self.owner.id

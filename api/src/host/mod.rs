@@ -19,6 +19,7 @@
 //! | `launch`, `arg`, `check` | the shape of a launch, its arguments, and what is wrong with them |
 //! | `told` | what `tracing` is told of launches |
 //! | `naming` | what buffers are called where tools show them |
+//! | `number` | which of several devices of one name a message means |
 //! | `stream`, `event`, `reading`, `scope` | work that the host does not wait for |
 //! | `queue` | what the three share: a queue of the backend, and what its work needs |
 //! | `streams` | what a backend implements for it |
@@ -50,6 +51,7 @@ mod lend;
 mod mistake;
 mod module;
 mod naming;
+mod number;
 mod order;
 mod panic;
 mod parts;

@@ -140,7 +140,7 @@ impl Module {
         if !heap.buffer.is_of(self.device()) {
             return Err(self.device().refuses(
                 format!("the heap for the collections of `{}`", self.name()),
-                heap.buffer.device_name(),
+                heap.buffer.shared(),
                 "reserve a pool on the device on which the kernels are loaded",
             ));
         }
