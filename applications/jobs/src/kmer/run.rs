@@ -173,11 +173,16 @@ fn at_once<A: CountsKmers>(context: &Context<'_>) -> Result<Vec<Counted>, Failur
     let places = sequences.places(context.k);
     let bar = context.progress.bar(label, places.into());
     let shares = ranges.iter().zip(context.devices).enumerate();
-    let shares = shares.map(|(number, (range, (device, kernels)))| Share {
+    let shares = shares.map(|(at, (range, (device, kernels)))| Share {
         device,
         kernels,
         part: sequences.part(range),
-        label: format!("device {number} ({}): ", device.info().name),
+        // As `warpheap doctor` counts: some may be left out.
+        label: format!(
+            "device {} ({}): ",
+            device.number().unwrap_or(at),
+            device.info().name
+        ),
         progress: &Silent,
         bar: Some(Furthest::of(&*bar)),
     });
@@ -185,8 +190,9 @@ fn at_once<A: CountsKmers>(context: &Context<'_>) -> Result<Vec<Counted>, Failur
     std::thread::scope(|scope| {
         let count = |share| scope.spawn(move || count_part::<A>(context, share));
         let threads: Vec<_> = shares.iter().map(count).collect();
-        let ended = threads.into_iter().map(|thread| match thread.join() {
-            Ok(counted) => counted,
+        let ended = threads.into_iter().zip(&shares);
+        let ended = ended.map(|(thread, share)| match thread.join() {
+            Ok(counted) => counted.map_err(|failure| failure.of(&share.label)),
             Err(panic) => std::panic::resume_unwind(panic),
         });
         // All have ended before one is looked at.
