@@ -23,6 +23,7 @@ struct Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
+        self.shared.bound.forget(self.id);
         self.shared.backend.dealloc(self.id);
     }
 }

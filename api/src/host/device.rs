@@ -1,5 +1,6 @@
 //! An opened device.
 
+use super::bound::Bound;
 use super::order::{Demand, Order, Permit};
 use super::watch::Watched;
 use super::{
@@ -23,6 +24,7 @@ pub struct Device {
 pub(super) struct Shared {
     pub(super) backend: Arc<dyn Backend>,
     pub(super) order: Order,
+    pub(super) bound: Bound,
     /// Which of its backend's devices it is.
     pub(super) number: OnceLock<usize>,
 }
@@ -49,6 +51,7 @@ impl Device {
             shared: Arc::new(Shared {
                 backend,
                 order,
+                bound: Bound::default(),
                 number: OnceLock::new(),
             }),
             calls: None,

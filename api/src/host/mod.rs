@@ -24,6 +24,7 @@
 //! | `queue` | what the three share: a queue of the backend, and what its work needs |
 //! | `streams` | what a backend implements for it |
 //! | `order` | who uses which memory at the moment |
+//! | `bound` | which heap launches of a module use without being given it |
 //! | `watch` | heaps that are asked for mistakes when launches have ended |
 //! | `shared` | containers that lanes share, as arguments |
 //! | `contents` | of which heap the containers in a launch's arguments are |
@@ -33,6 +34,7 @@ mod across;
 mod arg;
 mod audit;
 mod backend;
+mod bound;
 mod boxed;
 mod buffer;
 mod bytes;

@@ -144,7 +144,10 @@ impl Module {
                 "reserve a pool on the device on which the kernels are loaded",
             ));
         }
-        self.device().backend().bind_heap(self.id()?, &heap)
+        let id = self.id()?;
+        self.device().backend().bind_heap(id, &heap)?;
+        self.device().shared().bound.bind(id, heap.buffer.id());
+        Ok(())
     }
 
     /// Name of the device crate.

@@ -97,8 +97,7 @@ impl<A: HostAlloc> Pool<A> {
     }
 
     /// Makes the heap fresh: every block is free, counters are zero. Work of streams in it is waited for, also that of kernels whose
-    /// collections take from it ([`Module::bind_heap`](super::Module::bind_heap)). Of these no other thread may launch one before this call
-    /// has returned.
+    /// collections take from it ([`Module::bind_heap`](super::Module::bind_heap)).
     ///
     /// Vectors, boxes and containers of the host in this heap are gone: using one is an error, [`DeviceError::Stale`] or that of
     /// the launch, and dropping it frees nothing. A launch that takes a vector of containers of before is refused until the
@@ -110,7 +109,7 @@ impl<A: HostAlloc> Pool<A> {
         let shared = self.raw.device.shared().clone();
         let whole = [self.whole()];
         let _held = shared.permit(&whole)?;
-        // Launches that use the heap without being given it are not known to the order.
+        // A heap that a backend was told to bind is not known to the order.
         shared.backend.await_bound(self.raw.buffer.id())?;
         self.raw.generation.end();
         self.format()
