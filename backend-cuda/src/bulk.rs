@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::num::NonZero;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::Builder;
 use warpheap_api::host::{BufferId, DeviceError};
 
 /// The smallest copy that goes this way: the first one pins the pieces, which takes as long as the driver takes for so much.
@@ -65,7 +66,7 @@ impl CudaBackend {
                         places[piece] = (to, from.len());
                         // SAFETY: the piece is free.
                         let to = unsafe { pieces.bytes(piece, from.len()) };
-                        filling += u32::from(jobs.send(Job { to, from, piece }).is_ok());
+                        filling += u32::from(jobs.send(Job { to, from, piece }));
                     }
                     let filled = match under_way.is_empty() {
                         true if filling == 0 => return Ok(()),
@@ -134,7 +135,7 @@ impl CudaBackend {
                         state.pass(&pieces.events[piece], READING)?;
                         // SAFETY: the device is done with the piece.
                         let from = unsafe { pieces.bytes(piece, to.len()) };
-                        emptying += u32::from(jobs.send(Job { to, from, piece }).is_ok());
+                        emptying += u32::from(jobs.send(Job { to, from, piece }));
                     }
                 }
             })
@@ -204,8 +205,38 @@ impl Pieces {
     }
 }
 
-/// Does something beside threads that copy: they take jobs, and say which piece each had when it is done. Ends when they have.
-fn with_threads<'a, R>(work: impl FnOnce(Sender<Job<'a>>, Receiver<usize>) -> R) -> R {
+impl Job<'_> {
+    /// Copies, and says which piece it was.
+    fn done(self, tell: &Sender<usize>) {
+        self.to.copy_from_slice(self.from);
+        // Nobody listens any more where the copy failed.
+        let _ = tell.send(self.piece);
+    }
+}
+
+/// Who copies.
+enum Copiers<'a> {
+    Threads(Sender<Job<'a>>),
+    /// Whoever has the job, as there is no thread; where it is told that it is done.
+    Caller(Sender<usize>),
+}
+
+impl<'a> Copiers<'a> {
+    /// Gives a job away, or does it; whether it is told when it is done.
+    fn send(&self, job: Job<'a>) -> bool {
+        match self {
+            Copiers::Threads(jobs) => jobs.send(job).is_ok(),
+            Copiers::Caller(tell) => {
+                job.done(tell);
+                true
+            }
+        }
+    }
+}
+
+/// Does something beside threads that copy: they take jobs, and say which piece each had when it is done. Ends when they have. There are
+/// as many as the system gives, also none.
+fn with_threads<'a, R>(work: impl FnOnce(Copiers<'a>, Receiver<usize>) -> R) -> R {
     let (jobs, waiting) = channel::<Job<'a>>();
     let (tell, done) = channel();
     let waiting = Mutex::new(waiting);
@@ -214,19 +245,31 @@ fn with_threads<'a, R>(work: impl FnOnce(Sender<Job<'a>>, Receiver<usize>) -> R)
         waiting.recv().ok()
     };
     std::thread::scope(|scope| {
-        for _ in 0..threads() {
-            let tell = tell.clone();
-            let next = &next;
-            scope.spawn(move || {
-                while let Some(Job { to, from, piece }) = next() {
-                    to.copy_from_slice(from);
-                    // Nobody listens any more where the copy failed.
-                    let _ = tell.send(piece);
+        let mut started = 0;
+        while started < threads() {
+            let (tell, next) = (tell.clone(), &next);
+            let copies = move || {
+                while let Some(job) = next() {
+                    job.done(&tell);
                 }
-            });
+            };
+            match Builder::new().spawn_scoped(scope, copies) {
+                Ok(_) => started += 1,
+                Err(error) => {
+                    tracing::warn!(%error, started, "a thread for a copy could not be started");
+                    break;
+                }
+            }
         }
-        drop(tell);
-        work(jobs, done)
+        let copiers = match started {
+            0 => Copiers::Caller(tell),
+            // That none tells any more is then known.
+            _ => {
+                drop(tell);
+                Copiers::Threads(jobs)
+            }
+        };
+        work(copiers, done)
     })
 }
 
@@ -251,7 +294,7 @@ mod tests {
             let parts = to.chunks_mut(999).zip(from.chunks(999)).enumerate();
             let mut sent = 0;
             for (piece, (to, from)) in parts {
-                jobs.send(Job { to, from, piece }).unwrap();
+                assert!(jobs.send(Job { to, from, piece }));
                 sent += 1;
             }
             let mut told: Vec<usize> = (0..sent).map(|_| done.recv().unwrap()).collect();
@@ -261,5 +304,20 @@ mod tests {
         assert_eq!(told, (0..told.len()).collect::<Vec<_>>());
         assert_eq!(told.len(), 101);
         assert!(to == from);
+    }
+
+    /// The same in a process to which the system gives no thread: none can have a stack of so many bytes.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn without_a_thread_to_be_had_the_caller_copies() {
+        let test = "bulk::tests::threads_copy_what_they_are_given_and_end";
+        let mut program = std::process::Command::new(std::env::current_exe().unwrap());
+        // One test at a time runs on the thread that the program began with.
+        program.args([test, "--exact", "--test-threads=1"]);
+        program.env("RUST_MIN_STACK", (1u64 << 60).to_string());
+        let ended = program.output().unwrap();
+        let out = String::from_utf8_lossy(&ended.stdout);
+        assert!(ended.status.success(), "{out}");
+        assert!(out.contains("1 passed"), "{out}");
     }
 }

@@ -265,6 +265,45 @@ fn a_heap_of_another_device_is_not_bound() {
     );
 }
 
+/// The two names that the refusal of a foreign heap shows.
+fn shown(device: &Device, other: &Device) -> [String; 2] {
+    let image = KernelImage {
+        name: "tests",
+        ptx: None,
+        spirv: None,
+    };
+    let module = device.load(&image).expect("any image can be loaded");
+    let pool = other.reserve::<Bump>(1 << 16).expect("a heap");
+    match module.bind_heap(&pool) {
+        Err(DeviceError::OtherDevice { device, other, .. }) => [device, other],
+        result => panic!("{result:?}"),
+    }
+}
+
+#[test]
+fn devices_of_one_name_are_told_apart_by_their_numbers() {
+    let (first, second, again) = (running(8), running(8), running(8));
+    let name = first.info().name.clone();
+    first.set_number(0);
+    second.set_number(1);
+    again.set_number(0);
+    // The first number stays.
+    second.set_number(7);
+    let numbered = |number| format!("{name}, device {number}");
+    assert_eq!(shown(&first, &second), [numbered(0), numbered(1)]);
+    let twice = format!("{name}, device 0, opened another time");
+    assert_eq!(shown(&first, &again), [numbered(0), twice]);
+    // Nobody said which they are.
+    let twice = format!("{name}, opened another time");
+    assert_eq!(shown(&running(8), &running(8)), [name, twice]);
+    // Another name says enough.
+    let wide = running(16);
+    wide.set_number(0);
+    let names = [first.info().name.clone(), wide.info().name.clone()];
+    assert_ne!(names[0], names[1]);
+    assert_eq!(shown(&first, &wide), names);
+}
+
 /// The argument of a vector that claims to be longer than it is.
 fn longer(vec: &DeviceVec<u32>) -> warpheap_api::host::Arg {
     match vec.arg() {

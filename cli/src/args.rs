@@ -64,6 +64,25 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// Its name on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Command::Graph(_) => "graph",
+            Command::Join(_) => "join",
+            Command::Kmer(_) => "kmer",
+            Command::Bench(_) => "bench",
+            Command::Soak(_) => "soak",
+            Command::HeapMap(_) => "heap-map",
+            Command::Trace(_) => "trace",
+            Command::New(_) => "new",
+            Command::Toolchain(_) => "toolchain",
+            Command::Kernels(_) => "kernels",
+            Command::Doctor { .. } => "doctor",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +91,20 @@ mod tests {
     #[test]
     fn definition_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn commands_know_their_names() {
+        for line in ["graph", "join", "kmer", "bench", "soak", "doctor"] {
+            let command = Cli::parse_from(["warpheap", line]).command;
+            assert_eq!(command.map(|command| command.name()), Some(line));
+        }
+        for line in [["heap-map", "a.json"], ["new", "a"], ["trace", "show"]] {
+            let args = ["warpheap", line[0], line[1], "a.trace"];
+            let taken = if line[0] == "trace" { 4 } else { 3 };
+            let command = Cli::parse_from(&args[..taken]).command;
+            assert_eq!(command.map(|command| command.name()), Some(line[0]));
+        }
     }
 
     #[test]

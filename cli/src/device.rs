@@ -11,8 +11,14 @@ pub fn lines(device: &DeviceReport) -> String {
 /// The same for several devices, with their numbers.
 pub fn numbered(devices: &[DeviceReport]) -> String {
     let devices = devices.iter().enumerate();
-    let lines = devices.map(|(number, device)| named(&format!("device {number}"), device));
+    let lines =
+        devices.map(|(at, device)| named(&format!("device {}", number(at, device)), device));
     lines.collect()
+}
+
+/// The number of one of several devices: that of `warpheap doctor`, which may have some that the job does not, or else its place.
+pub fn number(at: usize, device: &DeviceReport) -> usize {
+    device.number.unwrap_or(at)
 }
 
 fn named(name: &str, device: &DeviceReport) -> String {
@@ -29,7 +35,7 @@ fn named(name: &str, device: &DeviceReport) -> String {
 
 #[cfg(test)]
 pub mod tests {
-    use super::lines;
+    use super::{lines, numbered};
     use std::time::Duration;
     use warpheap_jobs::device::DeviceReport;
 
@@ -38,10 +44,20 @@ pub mod tests {
         DeviceReport {
             backend: "host".into(),
             name: "emulator".into(),
+            number: None,
             driver: "1".into(),
             warp_width: 32,
             load: Duration::ZERO,
         }
+    }
+
+    #[test]
+    fn devices_of_one_name_have_the_numbers_of_the_doctor() {
+        let of = |number| DeviceReport { number, ..device() };
+        let text = numbered(&[of(Some(1)), of(Some(3))]);
+        let line = |number| format!("device {number}  host: emulator (1), warps of 32\n");
+        assert_eq!(text, line(1) + &line(3));
+        assert_eq!(numbered(&[of(None), of(None)]), line(0) + &line(1));
     }
 
     #[test]

@@ -62,6 +62,12 @@ fn main() -> ExitCode {
 /// and are no good.
 fn run(cli: &Cli) -> Result<Done, CliError> {
     match &cli.command {
+        Some(Command::Graph(_) | Command::Join(_) | Command::Kmer(_)) => {}
+        Some(Command::Doctor { .. }) => ranks::each("warpheap doctor"),
+        Some(other) => ranks::alone(&format!("warpheap {}", other.name()))?,
+        None => ranks::alone("warpheap")?,
+    }
+    match &cli.command {
         None => graph::table(&cli.job).map(Done::from),
         Some(Command::Graph(args)) => graph::one(args).map(Done::from),
         Some(Command::Join(args)) => join::run(args).map(Done::from),

@@ -12,7 +12,6 @@ const RANKS: [&str; 4] = [
 ];
 
 /// Those that tell how many there are, in the order of [`RANKS`] where the launcher has one.
-#[cfg(any(not(feature = "mpi"), test))]
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"];
 
 /// Whether a launcher of MPI started this process.
@@ -26,13 +25,12 @@ fn marked(is_set: impl Fn(&str) -> bool) -> bool {
     RANKS.into_iter().any(is_set)
 }
 
-/// Which process this is and how many there are, if there are several.
-#[cfg(not(feature = "mpi"))]
+/// Which process this is, from 0, and how many there are, if a launcher of MPI started several and says so in its variables. Nothing is
+/// joined: for what a process does alone, or refuses to.
 pub fn one_of_several() -> Option<(usize, usize)> {
     several(|name| std::env::var(name).ok())
 }
 
-#[cfg(any(not(feature = "mpi"), test))]
 fn several(value: impl Fn(&str) -> Option<String>) -> Option<(usize, usize)> {
     let number = |name| value(name)?.trim().parse::<usize>().ok();
     let pairs = RANKS.into_iter().zip(SIZES);

@@ -68,6 +68,7 @@ mod world;
 
 pub use carrier::Carrier;
 pub use error::DistError;
+pub use launched::one_of_several;
 pub use reduce::Op;
 pub use run::run;
 pub use world::World;

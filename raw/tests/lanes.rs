@@ -144,6 +144,40 @@ fn lanes_allocate_in_memory_of_no_pool() {
     lanes_allocate::<Bump>();
 }
 
+/// Each lane asks for whole blocks, and writes to all of them.
+unsafe fn whole_blocks<A: HeapHandle<Memory = Words>>(_: &ArgBlock) {
+    let heap = *HEAP.lock().expect("no lane panicked");
+    // SAFETY: the test laid it out and keeps it.
+    let heap: Heap<A> = unsafe { heap.attach() }.expect("a heap of this allocator");
+    branches(
+        |layout| {
+            let whole = heap.rounded(layout);
+            assert!(whole.size() >= layout.size() && whole.align() >= layout.align());
+            assert_eq!(heap.rounded(whole), whole);
+            let block = heap.malloc_ptr(whole);
+            if !block.is_null() {
+                // SAFETY: so many bytes were asked for.
+                unsafe { block.write_bytes(0xee, whole.size()) };
+            }
+            block
+        },
+        // SAFETY: each block is freed once, with its layout.
+        |block, layout| unsafe { heap.free_ptr(block, heap.rounded(layout)) },
+    );
+}
+
+#[test]
+fn lanes_ask_for_whole_blocks() {
+    let _turn = TURN.lock().expect("the others pass");
+    let (memory, layout, heap) = Memory::heap::<WarpHeap>();
+    *HEAP.lock().expect("no lane panicked") = heap;
+    run(32, whole_blocks::<WarpHeap>);
+    assert_eq!(memory.used(&layout), 0);
+    let (_memory, _, heap) = Memory::heap::<ScatterAlloc>();
+    *HEAP.lock().expect("no lane panicked") = heap;
+    run(32, whole_blocks::<ScatterAlloc>);
+}
+
 static GLOBAL: GlobalHeap<WarpHeap> = GlobalHeap::unbound();
 
 unsafe fn by_global(_: &ArgBlock) {

@@ -94,9 +94,12 @@ impl Device {
     /// Opens a device that was found, and checks it.
     fn open_found(backend: BackendKind, found: &FoundDevice) -> Result<Self, DeviceError> {
         let opened = backends::open_unchecked(backend, found.index).and_then(Self::adopt);
-        opened.inspect_err(|error| {
-            tracing::warn!(%backend, device = found.name, %error, "a device is refused");
-        })
+        opened
+            .inspect(|device| device.set_number(found.index))
+            .inspect_err(|error| {
+                let number = found.index;
+                tracing::warn!(%backend, number, device = found.name, %error, "a device is refused");
+            })
     }
 
     /// Opens a device of the backend called `backend`; without one, of that which `WARPHEAP_BACKEND`

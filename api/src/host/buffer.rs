@@ -23,6 +23,7 @@ struct Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
+        self.shared.bound.forget(self.id);
         self.shared.backend.dealloc(self.id);
     }
 }
@@ -70,11 +71,6 @@ impl RawBuffer {
     /// What it shares with all that is made from its device.
     pub(super) fn shared(&self) -> &Shared {
         &self.owner.shared
-    }
-
-    /// Name of the device that it is memory of.
-    pub(super) fn device_name(&self) -> &str {
-        &self.owner.shared.backend.info().name
     }
 
     /// The backend's name for it.

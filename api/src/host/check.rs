@@ -48,7 +48,7 @@ pub(super) fn check_memory(user: &str, args: &[Arg], device: &Device) -> Result<
         if !buffer.is_of(device) {
             return Err(device.refuses(
                 format!("argument {} of {}", at + 1, user),
-                buffer.device_name(),
+                buffer.shared(),
                 "make it on the kernel's device, or copy it there with DeviceVec::copy_from_vec",
             ));
         }

@@ -1,5 +1,6 @@
 //! An opened device.
 
+use super::bound::Bound;
 use super::order::{Demand, Order, Permit};
 use super::watch::Watched;
 use super::{
@@ -7,7 +8,7 @@ use super::{
     Pool, Prepared, RawBuffer, Stream, told,
 };
 use std::string::String;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use std::vec::Vec;
 
@@ -23,6 +24,9 @@ pub struct Device {
 pub(super) struct Shared {
     pub(super) backend: Arc<dyn Backend>,
     pub(super) order: Order,
+    pub(super) bound: Bound,
+    /// Which of its backend's devices it is.
+    pub(super) number: OnceLock<usize>,
 }
 
 impl Shared {
@@ -44,7 +48,12 @@ impl Device {
     pub fn new(backend: Arc<dyn Backend>) -> Self {
         let order = Order::default();
         Device {
-            shared: Arc::new(Shared { backend, order }),
+            shared: Arc::new(Shared {
+                backend,
+                order,
+                bound: Bound::default(),
+                number: OnceLock::new(),
+            }),
             calls: None,
         }
     }
@@ -88,16 +97,17 @@ impl Device {
     ) -> Result<(), DeviceError> {
         match self.is(of) {
             true => Ok(()),
-            false => Err(self.refuses(what(), &of.info().name, how)),
+            false => Err(self.refuses(what(), of.shared(), how)),
         }
     }
 
     /// The error for what is of another device.
-    pub(super) fn refuses(&self, what: String, other: &str, how: &'static str) -> DeviceError {
+    pub(super) fn refuses(&self, what: String, other: &Shared, how: &'static str) -> DeviceError {
+        let [device, other] = self.shared.told_apart(other);
         DeviceError::OtherDevice {
             what,
-            other: other.into(),
-            device: self.info().name.clone(),
+            other,
+            device,
             how,
         }
     }

@@ -160,9 +160,9 @@ pub enum DeviceError {
     OtherDevice {
         /// What it is.
         what: String,
-        /// Name of its device; the two may have the same.
+        /// Name of its device; with its number if the two have one name.
         other: String,
-        /// Name of the device that it was used with.
+        /// Name of the device that it was used with, in the same way.
         device: String,
         /// What to do instead.
         how: &'static str,

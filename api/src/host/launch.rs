@@ -91,6 +91,8 @@ pub struct Launch<'a> {
     pub config: LaunchConfig,
     /// The arguments.
     pub args: &'a [Arg],
+    /// The heap that it may use without being given it: the one that is bound to its module.
+    pub bound: Option<BufferId>,
 }
 
 impl Launch<'_> {
@@ -240,13 +242,15 @@ impl Prepared {
     /// # Errors
     /// As [`Module::id`].
     pub fn launch(&self) -> Result<Launch<'_>, DeviceError> {
+        let module = self.module.id()?;
         Ok(Launch {
-            module: self.module.id()?,
+            module,
             module_name: self.module.name(),
             entry: self.entry,
             host: self.host,
             config: self.config,
             args: &self.args,
+            bound: self.module.device().shared().bound.heap_of(module),
         })
     }
 

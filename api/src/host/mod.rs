@@ -19,10 +19,12 @@
 //! | `launch`, `arg`, `check` | the shape of a launch, its arguments, and what is wrong with them |
 //! | `told` | what `tracing` is told of launches |
 //! | `naming` | what buffers are called where tools show them |
+//! | `number` | which of several devices of one name a message means |
 //! | `stream`, `event`, `reading`, `scope` | work that the host does not wait for |
 //! | `queue` | what the three share: a queue of the backend, and what its work needs |
 //! | `streams` | what a backend implements for it |
 //! | `order` | who uses which memory at the moment |
+//! | `bound` | which heap launches of a module use without being given it |
 //! | `watch` | heaps that are asked for mistakes when launches have ended |
 //! | `shared` | containers that lanes share, as arguments |
 //! | `contents` | of which heap the containers in a launch's arguments are |
@@ -32,6 +34,7 @@ mod across;
 mod arg;
 mod audit;
 mod backend;
+mod bound;
 mod boxed;
 mod buffer;
 mod bytes;
@@ -50,6 +53,7 @@ mod lend;
 mod mistake;
 mod module;
 mod naming;
+mod number;
 mod order;
 mod panic;
 mod parts;

@@ -140,11 +140,14 @@ impl Module {
         if !heap.buffer.is_of(self.device()) {
             return Err(self.device().refuses(
                 format!("the heap for the collections of `{}`", self.name()),
-                heap.buffer.device_name(),
+                heap.buffer.shared(),
                 "reserve a pool on the device on which the kernels are loaded",
             ));
         }
-        self.device().backend().bind_heap(self.id()?, &heap)
+        let id = self.id()?;
+        self.device().backend().bind_heap(id, &heap)?;
+        self.device().shared().bound.bind(id, heap.buffer.id());
+        Ok(())
     }
 
     /// Name of the device crate.

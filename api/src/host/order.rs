@@ -64,13 +64,17 @@ impl Demand {
         Demand::new(buffer, 0, u64::MAX, access)
     }
 
+    /// That of a launch that may use this heap, however large it is when the launch begins.
+    pub(super) fn heap(buffer: BufferId) -> Self {
+        Demand::whole(buffer, Access::Heap)
+    }
+
     /// Those of a launch with these arguments.
     pub(super) fn of(args: &[Arg]) -> impl Iterator<Item = Demand> + '_ {
         args.iter().filter_map(|arg| {
             let (buffer, offset, bytes) = arg.binding()?;
             Some(match arg {
-                // However large it is when the launch begins.
-                Arg::Heap(_) => Demand::whole(buffer, Access::Heap),
+                Arg::Heap(_) => Demand::heap(buffer),
                 Arg::Slice(slice) if slice.mutable => {
                     Demand::new(buffer, offset, bytes, Access::Write)
                 }

@@ -96,7 +96,8 @@ impl<A: HostAlloc> Pool<A> {
         Ok(pool)
     }
 
-    /// Makes the heap fresh: every block is free, counters are zero. Work of streams in it is waited for.
+    /// Makes the heap fresh: every block is free, counters are zero. Work of streams in it is waited for, also that of kernels whose
+    /// collections take from it ([`Module::bind_heap`](super::Module::bind_heap)).
     ///
     /// Vectors, boxes and containers of the host in this heap are gone: using one is an error, [`DeviceError::Stale`] or that of
     /// the launch, and dropping it frees nothing. A launch that takes a vector of containers of before is refused until the
@@ -108,6 +109,8 @@ impl<A: HostAlloc> Pool<A> {
         let shared = self.raw.device.shared().clone();
         let whole = [self.whole()];
         let _held = shared.permit(&whole)?;
+        // A heap that a backend was told to bind is not known to the order.
+        shared.backend.await_bound(self.raw.buffer.id())?;
         self.raw.generation.end();
         self.format()
     }

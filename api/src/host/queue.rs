@@ -257,7 +257,7 @@ pub(super) fn check(memory: &[Arg], device: &Device) -> Result<(), DeviceError> 
         if !slice.buffer.is_of(device) {
             return Err(device.refuses(
                 "a vector to be copied on a stream".to_string(),
-                slice.buffer.device_name(),
+                slice.buffer.shared(),
                 "use a stream of its device, and DeviceVec::copy_from_vec between two",
             ));
         }

@@ -86,7 +86,7 @@ impl Stream {
         let check = || ready.iter().try_for_each(|one| one.check_memory(device));
         let all;
         let demands = match ready {
-            [one] => Demands::of(one.args),
+            [one] => Demands::of(one),
             _ => {
                 all = Demand::of_all(ready);
                 Demands::from(&*all)
@@ -202,7 +202,7 @@ impl Stream {
     /// Errors of the device.
     pub fn event(&self) -> Result<Event, DeviceError> {
         // SAFETY: it uses no memory.
-        let number = unsafe { self.queue.queue(Demands::of(&[]), || Ok(()), Work::Stamp)? };
+        let number = unsafe { self.queue.queue(Demands::NONE, || Ok(()), Work::Stamp)? };
         Ok(Event::of(&self.queue, number))
     }
 

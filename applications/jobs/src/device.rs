@@ -73,6 +73,9 @@ pub struct DeviceReport {
     pub backend: String,
     /// Name of the device.
     pub name: String,
+    /// Its number in `warpheap doctor`, if it was opened by that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<usize>,
     /// Driver and version.
     pub driver: String,
     /// Lanes of a warp.
@@ -89,6 +92,7 @@ impl From<&Device> for DeviceReport {
         DeviceReport {
             backend: info.backend.name().to_owned(),
             name: info.name.clone(),
+            number: device.number(),
             driver: info.driver.clone(),
             warp_width: info.warp_width,
             load: device.load_time(),

@@ -38,6 +38,16 @@ impl JobError {
     pub fn is_wrong(&self) -> bool {
         matches!(self, JobError::Wrong { .. })
     }
+
+    /// The same with what it is the error of in front, such as the device. Wrong answers have that where they are found.
+    pub(crate) fn of(self, label: &str) -> Self {
+        match self {
+            JobError::Usage(why) => JobError::Usage(format!("{label}{why}")),
+            JobError::Input(why) => JobError::Input(format!("{label}{why}")),
+            JobError::Run(why) => JobError::Run(format!("{label}{why}")),
+            wrong @ JobError::Wrong { .. } => wrong,
+        }
+    }
 }
 
 /// Checks that a setting lies within its bounds.

@@ -118,6 +118,16 @@ pub enum Failure {
     Other(JobError),
 }
 
+impl Failure {
+    /// The same with what it is the failure of in front.
+    pub fn of(self, label: &str) -> Self {
+        match self {
+            Failure::Cannot(error) => Failure::Cannot(error.of(label)),
+            Failure::Other(error) => Failure::Other(error.of(label)),
+        }
+    }
+}
+
 impl From<Failure> for JobError {
     fn from(failure: Failure) -> Self {
         match failure {

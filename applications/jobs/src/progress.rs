@@ -1,6 +1,7 @@
 //! How a job tells how far it is, and lets its heap be looked at.
 
 use crate::error::JobError;
+use std::sync::atomic::{AtomicU64, Ordering};
 use warpheap::{HostAlloc, Pool, RawPool, SnapshotSeries};
 
 static NONE: SnapshotSeries = SnapshotSeries::none();
@@ -28,6 +29,29 @@ pub trait Progress: Sync {
 pub trait Bar: Sync {
     /// So many steps more are done.
     fn advance(&self, steps: u64);
+}
+
+/// The bar of something that may begin again from the start: what was shown once is not shown again.
+pub(crate) struct Furthest<'a> {
+    bar: &'a dyn Bar,
+    /// Steps that are shown.
+    shown: AtomicU64,
+}
+
+impl<'a> Furthest<'a> {
+    /// Nothing is done yet.
+    pub(crate) fn of(bar: &'a dyn Bar) -> Self {
+        let shown = AtomicU64::new(0);
+        Furthest { bar, shown }
+    }
+
+    /// This attempt has done so many steps.
+    pub(crate) fn reached(&self, steps: u64) {
+        let shown = self.shown.fetch_max(steps, Ordering::Relaxed);
+        if steps > shown {
+            self.bar.advance(steps - shown);
+        }
+    }
 }
 
 /// Nobody is told.
@@ -59,4 +83,34 @@ pub(crate) fn kept<A: HostAlloc, T, E>(
         let _ = progress.snapshots().always(pool, label);
     }
     outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Shown(AtomicU64);
+
+    impl Bar for Shown {
+        fn advance(&self, steps: u64) {
+            self.0.fetch_add(steps, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_bar_goes_no_further_than_the_best_attempt() {
+        let bar = Shown(AtomicU64::new(0));
+        let furthest = Furthest::of(&bar);
+        let shown = |reached: &[u64]| {
+            reached.iter().for_each(|steps| furthest.reached(*steps));
+            bar.0.load(Ordering::Relaxed)
+        };
+        assert_eq!(shown(&[10, 20, 30]), 30);
+        assert_eq!(
+            shown(&[10, 20]),
+            30,
+            "the second attempt is behind the first one"
+        );
+        assert_eq!(shown(&[30, 40, 45]), 45);
+    }
 }

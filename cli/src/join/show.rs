@@ -166,6 +166,7 @@ pub mod tests {
             "lanes",
             "load_s",
             "matches",
+            "matches_per_row",
             "page_bytes",
             "partitions",
             "rows_left",

@@ -121,9 +121,9 @@ fn parts_table(run: &Run, shared: &Shared, devices: &[DeviceReport]) -> String {
         "free",
     ];
     let mut rows = vec![head.map(String::from).to_vec()];
-    for (number, (part, device)) in shared.parts.iter().zip(devices).enumerate() {
+    for (at, (part, device)) in shared.parts.iter().zip(devices).enumerate() {
         rows.push(vec![
-            format!("{number} {}", device.name),
+            format!("{} {}", device::number(at, device), device.name),
             grouped(part.kmers),
             grouped(part.distinct),
             size::display(part.pool_bytes),

@@ -290,7 +290,8 @@ fn all_devices_are_for_one_heap_each() {
         warpheap_with(&args, b"", &two).failed(2, &parts);
     }
     let small = host(&["--bases", "30000", "--device", "all", "--pool", "128K"]);
-    warpheap_with(&small, b"", &two).failed(1, &["too small"]);
+    // Both are called the same.
+    warpheap_with(&small, b"", &two).failed(1, &["error: device 0 (emulator", "too small"]);
     for wrong in ["0", "65", "two"] {
         let variables = [("WARPHEAP_HOST_DEVICES", wrong)];
         let want =

@@ -8,6 +8,7 @@ mod input;
 mod join;
 mod kmer;
 mod new;
+mod once;
 mod project;
 mod races;
 #[cfg(feature = "mpi")]
@@ -77,7 +78,8 @@ impl Outcome {
     fn json(&self) -> serde_json::Value {
         assert_eq!(self.code, Some(0), "{}", self.err);
         assert_eq!(self.err, "", "nothing on standard error");
-        serde_json::from_str(&self.out).expect("output is JSON")
+        let json: once::Value = serde_json::from_str(&self.out).expect("output is JSON");
+        json.0
     }
 
     /// Checks that the command failed with this exit code, one message, and nothing printed.

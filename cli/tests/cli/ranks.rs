@@ -76,3 +76,12 @@ fn told_once(args: &[&str], code: i32, rank: usize, part: &str) -> Option<()> {
     );
     Some(())
 }
+
+#[test]
+fn commands_of_one_process_say_so_once() {
+    for args in [&["bench", "--backend", "host"][..], &["--backend", "host"]] {
+        let Some(()) = told_once(args, 2, 0, "is a command of one process") else {
+            return;
+        };
+    }
+}

@@ -184,3 +184,42 @@ fn doctor_says_what_there_is() {
     assert_eq!(host["compiled_in"], true);
     assert_eq!(host["devices"][0]["self_test"], "ok");
 }
+
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn several_processes_are_told_which_commands_are_for_one() {
+    let second = [("OMPI_COMM_WORLD_RANK", "1"), ("OMPI_COMM_WORLD_SIZE", "2")];
+    for (args, command) in [
+        (&["trace", "show", "none.trace"][..], "warpheap trace"),
+        (&["heap-map", "none.json"], "warpheap heap-map"),
+        (&["bench", "--backend", "none"], "warpheap bench"),
+        (&["soak", "--backend", "none"], "warpheap soak"),
+        (&["--backend", "none"], "warpheap"),
+    ] {
+        let named = format!("`{command}` is a command of one process, and this is process 1 of 2");
+        warpheap_with(args, b"", &second).failed(2, &[&named, "once"]);
+    }
+    // Those that several do together need MPI.
+    warpheap_with(&["kmer"], b"", &second).failed(2, &["process 1 of 2", "without MPI"]);
+    // One of one is as good as none.
+    let only = [("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "1")];
+    let outcome = warpheap_with(&["trace", "show", "none.trace"], b"", &only);
+    outcome.failed(2, &["none.trace"]);
+}
+
+/// Each looks at its own machine.
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn several_processes_have_a_doctor_each() {
+    for (rank, told) in [("0", "each of 2 processes"), ("1", "")] {
+        let variables = [
+            ("OMPI_COMM_WORLD_RANK", rank),
+            ("OMPI_COMM_WORLD_SIZE", "2"),
+        ];
+        let outcome = warpheap_with(&["doctor"], b"", &variables);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.err);
+        assert!(outcome.out.contains("backends"), "{}", outcome.out);
+        assert_eq!(outcome.err.is_empty(), told.is_empty(), "{}", outcome.err);
+        assert!(outcome.err.contains(told), "{}", outcome.err);
+    }
+}

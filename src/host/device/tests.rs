@@ -218,3 +218,10 @@ mod on_the_host {
         }
     }
 }
+
+#[cfg(feature = "host")]
+#[test]
+fn a_device_knows_its_number() {
+    let opened = Device::open_backend(BackendKind::Host, Some("0")).expect("the emulator");
+    assert_eq!(opened.number(), Some(0));
+}

@@ -128,7 +128,7 @@ impl<A: HostAlloc> Pool<A> {
         let shared = self.raw.device.shared().clone();
         let whole = [self.whole()];
         let _held = shared.permit(&whole)?;
-        // Launches that use the heap without being given it are not known to the order.
+        // A heap that a backend was told to bind is not known to the order.
         shared.backend.await_bound(self.raw.buffer.id())?;
         work(self)
     }

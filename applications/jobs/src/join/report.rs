@@ -103,7 +103,8 @@ pub enum Source {
     },
     /// Generated.
     Generated {
-        /// Left rows with the key of a right row, on average.
+        /// Left rows with the key of a right row, on average; `matches` in JSON are those of the whole join.
+        #[serde(rename = "matches_per_row")]
         matches: u32,
         /// Percent of the right rows that have all the same key.
         skew_percent: u32,
@@ -283,5 +284,22 @@ mod tests {
         assert_eq!((run.match_bytes, run.bytes_of_pages), (4800, 6400));
         assert_eq!(run.utilisation, 0.75);
         assert!((run.probe_mtuples_per_s - 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_name_of_the_json_is_there_once() {
+        let source = Source::Generated {
+            matches: 3,
+            skew_percent: 10,
+            seed: 9,
+        };
+        let shape = Shape::new(100, 200, 600, 10, 128);
+        let join = JoinReport::new(source, [100, 200], &shape, [Duration::ZERO; 2]);
+        let json = serde_json::to_string(&join).expect("a report is JSON");
+        let fields = json.split([',', '{']).filter(|field| !field.is_empty());
+        for name in fields.filter_map(|field| field.split(':').next()) {
+            let times = json.matches(&format!("{name}:")).count();
+            assert_eq!(times, 1, "{name} in {json}");
+        }
     }
 }

@@ -11,7 +11,7 @@ use super::sequences::Sequences;
 use super::survey::Survey;
 use crate::error::JobError;
 use crate::pool::{Failed, Failure};
-use crate::progress::{Bar, Progress, Silent, kept};
+use crate::progress::{Furthest, Progress, Silent, kept};
 use std::time::Instant;
 use warpheap::api::AllocError;
 use warpheap::{
@@ -82,8 +82,8 @@ struct Share<'a> {
     label: String,
     /// Where snapshots go.
     progress: &'a dyn Progress,
-    /// Shows how far all are, if there are several.
-    bar: Option<&'a dyn Bar>,
+    /// Shows how far it is on the bar of all, if there are several.
+    bar: Option<Furthest<'a>>,
 }
 
 /// What a device counted: its pairs, and how.
@@ -173,20 +173,26 @@ fn at_once<A: CountsKmers>(context: &Context<'_>) -> Result<Vec<Counted>, Failur
     let places = sequences.places(context.k);
     let bar = context.progress.bar(label, places.into());
     let shares = ranges.iter().zip(context.devices).enumerate();
-    let shares = shares.map(|(number, (range, (device, kernels)))| Share {
+    let shares = shares.map(|(at, (range, (device, kernels)))| Share {
         device,
         kernels,
         part: sequences.part(range),
-        label: format!("device {number} ({}): ", device.info().name),
+        // As `warpheap doctor` counts: some may be left out.
+        label: format!(
+            "device {} ({}): ",
+            device.number().unwrap_or(at),
+            device.info().name
+        ),
         progress: &Silent,
-        bar: Some(&*bar),
+        bar: Some(Furthest::of(&*bar)),
     });
     let shares: Vec<Share<'_>> = shares.collect();
     std::thread::scope(|scope| {
         let count = |share| scope.spawn(move || count_part::<A>(context, share));
         let threads: Vec<_> = shares.iter().map(count).collect();
-        let ended = threads.into_iter().map(|thread| match thread.join() {
-            Ok(counted) => counted,
+        let ended = threads.into_iter().zip(&shares);
+        let ended = ended.map(|(thread, share)| match thread.join() {
+            Ok(counted) => counted.map_err(|failure| failure.of(&share.label)),
             Err(panic) => std::panic::resume_unwind(panic),
         });
         // All have ended before one is looked at.
@@ -299,16 +305,17 @@ fn count<A: CountsKmers>(
     map: &DeviceHashMap<Kmer, u32, A>,
     phases: &mut Phases,
 ) -> Result<u32, DeviceError> {
-    let own;
-    let bar = match share.bar {
+    let (of_one, own);
+    let bar = match &share.bar {
         Some(bar) => bar,
         None => {
             let label = format!("{}: counting k-mers", A::NAME);
-            own = share.progress.bar(label, share.part.places.into());
-            &*own
+            of_one = share.progress.bar(label, share.part.places.into());
+            own = Furthest::of(&*of_one);
+            &own
         }
     };
-    let mut batches = 0;
+    let (mut batches, mut reached) = (0, 0);
     let mut one = |part: Part<'_>| -> Result<(), DeviceError> {
         let started = Instant::now();
         let bases = DeviceVec::from_slice(share.device, part.bases)?;
@@ -336,7 +343,8 @@ fn count<A: CountsKmers>(
             batches += 1;
             let done = format_args!("batch {batches} counted");
             share.progress.snapshots().take(pool, done)?;
-            bar.advance(here.into());
+            reached += u64::from(here);
+            bar.reached(reached);
         }
         Ok(())
     };
@@ -356,7 +364,8 @@ fn count<A: CountsKmers>(
                 batches += 1;
                 let done = format_args!("round {batches} counted");
                 share.progress.snapshots().take(pool, done)?;
-                bar.advance(number.into());
+                reached += u64::from(number);
+                bar.reached(reached);
                 Ok::<u32, DeviceError>(number)
             })?;
         }

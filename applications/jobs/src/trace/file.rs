@@ -1,7 +1,7 @@
 //! A trace as bytes.
 //!
 //! All numbers are little-endian. First the head, 40 bytes: the magic `WHPTRACE`, the version and a word of flags (bit 0: times are
-//! nanoseconds), the number of launches, the bytes of all texts, the number of events, the number of lost events. Then the texts, the
+//! nanoseconds; a file with others is refused), the number of launches, the bytes of all texts, the number of events, the number of lost events. Then the texts, the
 //! allocator's name and those of the launches, each as a word of its length and its bytes. Then the events, 32 bytes each: time,
 //! bytes, launch, lane, granule, what happened.
 
@@ -17,6 +17,8 @@ const VERSION: u32 = 1;
 const HEAD_BYTES: usize = 40;
 const EVENT_BYTES: usize = 32;
 const HAS_CLOCK: u32 = 1;
+/// Where the flags lie.
+const FLAGS_AT: usize = 12;
 
 /// Why bytes are no trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +27,8 @@ pub enum TraceError {
     Foreign,
     /// They are of another version of the format.
     Version(u32),
+    /// The head has flags that this program does not know: these bits.
+    Flags(u32),
     /// So many bytes are there, and the head tells of so many.
     Length(u64, u64),
     /// The event with this number, or a text, makes no sense.
@@ -38,6 +42,11 @@ impl Display for TraceError {
             TraceError::Version(found) => write!(
                 f,
                 "it is a trace of version {found}, and this program reads version {VERSION}: record it again"
+            ),
+            TraceError::Flags(unknown) => write!(
+                f,
+                "its head has flags (0x{unknown:x}, at byte {FLAGS_AT}) that this program does not know: use the warpheap that \
+                 wrote it, or record it again"
             ),
             TraceError::Length(found, told) => write!(
                 f,
@@ -119,6 +128,11 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Trace, TraceError> {
         return Err(TraceError::Version(version));
     }
     let flags = reader.word().map_err(cut)?;
+    // They may change what the rest means.
+    match flags & !HAS_CLOCK {
+        0 => {}
+        unknown => return Err(TraceError::Flags(unknown)),
+    }
     let launches = reader.word().map_err(cut)?;
     let text_bytes = reader.word().map_err(cut)?;
     let events = reader.wide().map_err(cut)?;
@@ -305,6 +319,13 @@ pub(super) mod tests {
             from_bytes(&bytes)
         };
         assert_eq!(with(8, 9), Err(TraceError::Version(9)));
+        // What a flag says that this program does not know may change what the rest means.
+        for (at, byte) in [(12, 1 | 2), (12, 4), (15, 0x80)] {
+            let why = with(at, byte)
+                .expect_err("there is no such flag")
+                .to_string();
+            assert!(why.contains("flags") && why.contains("byte 12"), "{why}");
+        }
         // No such call, no such launch, a text that is longer than all of them, one that is no text.
         let last = bytes.len() - EVENT_BYTES;
         for (at, byte) in [
