@@ -212,7 +212,10 @@ unsafe impl DeviceAlloc for WarpHeap {
     fn calloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let group = Group::here();
         let result = self.malloc(layout);
-        let mut block = Granules { first: 0, number: 0 };
+        let mut block = Granules {
+            first: 0,
+            number: 0,
+        };
         if let Ok(ptr) = result {
             block.first = ptr.granule();
             block.number = layout::granules(layout);
