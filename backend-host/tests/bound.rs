@@ -8,7 +8,7 @@ use std::time::Duration;
 use warpheap_api::abi::{ArgBlock, REPORT_WORDS};
 use warpheap_api::host::{
     Args, Backend, BackendKind, BufferId, Device, DeviceError, DeviceInfo, HeapArg, KernelImage,
-    Launch, LaunchConfig, LaunchReport, ModuleId, Prepared,
+    Launch, LaunchConfig, LaunchReport, Module, ModuleId, Prepared,
 };
 use warpheap_rt::alloc::Bump;
 
@@ -125,16 +125,21 @@ fn busy() -> Arc<Busy> {
     })
 }
 
-#[test]
-fn a_heap_is_laid_out_again_when_kernels_that_it_is_bound_to_have_ended() {
-    let backend = busy();
-    let device = Device::new(backend.clone());
+/// A module whose collections take from a heap.
+fn collections(device: &Device) -> Module {
     let image = KernelImage {
         name: "collections",
         ptx: None,
         spirv: None,
     };
-    let module = device.load(&image).expect("any image can be loaded");
+    device.load(&image).expect("any image can be loaded")
+}
+
+#[test]
+fn a_heap_is_laid_out_again_when_kernels_that_it_is_bound_to_have_ended() {
+    let backend = busy();
+    let device = Device::new(backend.clone());
+    let module = collections(&device);
     let mut pool = device
         .reserve_growing::<Bump>(1 << 16, 1 << 20)
         .expect("a pool");
@@ -155,12 +160,7 @@ unsafe fn nothing(_: &ArgBlock) {}
 fn a_heap_that_is_made_fresh_is_kept_from_kernels_that_it_is_bound_to() {
     let backend = busy();
     let device = Device::new(backend.clone());
-    let image = KernelImage {
-        name: "collections",
-        ptx: None,
-        spirv: None,
-    };
-    let module = device.load(&image).expect("any image can be loaded");
+    let module = collections(&device);
     let mut pool = device.reserve::<Bump>(1 << 16).expect("a pool");
     module.bind_heap(&pool).expect("bound");
     let shape = LaunchConfig {
