@@ -10,6 +10,7 @@ use warpheap_checked_tests::Site;
 use warpheap_rt::adaptor::{Checked, Counted, Limited, Traced};
 use warpheap_rt::alloc::WarpHeap;
 use warpheap_rt::device::HeapVec;
+use warpheap_rt::host::CheckedConfig;
 
 /// What lanes do.
 struct Size {
@@ -116,12 +117,27 @@ fn run(lab: &Lab) -> Result<bool, DeviceError> {
     println!(
         "churn: {lanes} lanes, {rounds} rounds; rows: {rows}, of which an eighth changes, {changes} rounds"
     );
-    println!("                     churn ms     rows grow ms   rows freed ms");
+    println!("                         churn ms     rows grow ms   rows freed ms");
     let plain = measure::<WarpHeap>(lab)?;
     let mut wrong = tell("WarpHeap", &plain, &plain);
     wrong += tell("Counted", &measure::<Counted<WarpHeap>>(lab)?, &plain);
     wrong += tell("Limited", &measure::<Limited<WarpHeap>>(lab)?, &plain);
     wrong += tell("Traced", &measure::<Traced<WarpHeap>>(lab)?, &plain);
+    // Of what checks consist: records and canaries, the quarantine, and how much of a block is filled in it.
+    let parts = [(0, 0), (1024, 0), (1024, 64), (1024, 256)];
+    for (waiting, filled) in parts {
+        let config = CheckedConfig {
+            waiting: Some(waiting),
+            filled: Some(filled),
+            ..CheckedConfig::default()
+        };
+        let name = format!("{waiting} wait, {filled} B");
+        wrong += tell(
+            &name,
+            &measure_with::<Checked<WarpHeap>>(lab, &config)?,
+            &plain,
+        );
+    }
     // A mistake that it found would be an error.
     wrong += tell("Checked", &measure::<Checked<WarpHeap>>(lab)?, &plain);
     let operations = 2 * u64::from(lanes) * u64::from(rounds) * u64::from(lab.launches);
@@ -130,8 +146,13 @@ fn run(lab: &Lab) -> Result<bool, DeviceError> {
 }
 
 fn measure<A: Subject>(lab: &Lab) -> Result<Times, DeviceError> {
-    let (turns, damaged) = turns(lab, &lab.device.reserve::<A>(lab.size.pool)?)?;
-    let (grown, freed, failed) = rows(lab, &lab.device.reserve::<A>(lab.size.pool)?)?;
+    measure_with::<A>(lab, &A::Config::default())
+}
+
+fn measure_with<A: Subject>(lab: &Lab, config: &A::Config) -> Result<Times, DeviceError> {
+    let reserve = || lab.device.reserve_with::<A>(lab.size.pool, config);
+    let (turns, damaged) = turns(lab, &reserve()?)?;
+    let (grown, freed, failed) = rows(lab, &reserve()?)?;
     Ok(Times {
         turns,
         grown,
@@ -180,7 +201,7 @@ fn tell(name: &str, times: &Times, plain: &Times) -> u64 {
         format!("{:>9.3} {:>5.2}", time * 1e3, time / floor)
     };
     println!(
-        "{name:<14} {} {} {}",
+        "{name:<18} {} {} {}",
         cell(|times| times.turns),
         cell(|times| times.grown),
         cell(|times| times.freed)
