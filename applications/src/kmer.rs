@@ -63,7 +63,7 @@ pub(crate) fn word_at(words: &[u32], bit: u32, word: u32) -> u32 {
 
 /// The k-mer that begins at base `at`.
 #[inline(always)]
-pub(crate) fn kmer_at(bases: &[u32], at: u32, k: u32, canonical: bool) -> Kmer {
+fn kmer_at(bases: &[u32], at: u32, k: u32, canonical: bool) -> Kmer {
     // Sixteen bases to a word: the bit of a base may be beyond 32 bits.
     let (word, bit) = (at / 16, at % 16 * 2);
     let low = word_at(bases, bit, word);
@@ -117,7 +117,7 @@ fn shifted(high: u32, low: u32, by: u32) -> Kmer {
 
 /// The sixteen bases of a word in the opposite order.
 #[inline(always)]
-fn reversed(word: u32) -> u32 {
+pub(crate) fn reversed(word: u32) -> u32 {
     let word = (word >> 2) & 0x3333_3333 | (word & 0x3333_3333) << 2;
     let word = (word >> 4) & 0x0f0f_0f0f | (word & 0x0f0f_0f0f) << 4;
     let word = (word >> 8) & 0x00ff_00ff | (word & 0x00ff_00ff) << 8;

@@ -1,12 +1,13 @@
 //! Large copies from and to the host that are waited for.
 //!
 //! The driver copies memory that is not pinned with one thread, at 8 GB/s to the device and 14 from it. Here several threads bring it piece by piece to
-//! pinned memory and from there, while the device copies other pieces by itself.
+//! pinned memory and from there, while the device copies other pieces by itself. Other calls go on meanwhile: the state is held to queue a
+//! piece, not to wait for one.
 
 use crate::backend::CudaBackend;
-use crate::handles::Event;
+use crate::handles::{Event, Lane};
 use crate::staging::Piece;
-use crate::state::State;
+use crate::status::Refused;
 use std::collections::VecDeque;
 use std::num::NonZero;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -48,9 +49,8 @@ impl CudaBackend {
         data: &[u8],
     ) -> Result<(), DeviceError> {
         let bytes = data.len() as u64;
-        self.enter(WRITING)?.range("write", buffer, offset, bytes)?;
-        self.with_pieces(WRITING, |state, pieces| {
-            let start = state.range("write", buffer, offset, bytes)?;
+        let start = self.enter(WRITING)?.range("write", buffer, offset, bytes)?;
+        self.with_pieces(WRITING, |pieces| {
             with_threads(|jobs, done| {
                 let mut parts = data.chunks(PIECE).zip((start..).step_by(PIECE));
                 let mut free: Vec<usize> = (0..pieces.pinned.len()).collect();
@@ -77,15 +77,14 @@ impl CudaBackend {
                         filling -= 1;
                         let (to, bytes) = places[piece];
                         let from = pieces.pinned[piece].start.as_ptr();
-                        let stream = &state.session.stream;
-                        // SAFETY: the range was checked to lie in the buffer, and nobody touches the piece before the device has passed
-                        // the event.
-                        unsafe { stream.to_device(to, from, bytes) }
-                            .and_then(|()| stream.record(&pieces.events[piece]))
-                            .map_err(|refused| state.refuse(refused, WRITING))?;
+                        // SAFETY: the range was checked to lie in the buffer, which the caller keeps, and nobody touches the piece
+                        // before the device has passed the event.
+                        self.queue(WRITING, &pieces.events[piece], |stream| unsafe {
+                            stream.to_device(to, from, bytes)
+                        })?;
                         under_way.push_back(piece);
                     } else if let Some(piece) = under_way.pop_front() {
-                        state.pass(&pieces.events[piece], WRITING)?;
+                        self.pass(&pieces.events[piece], WRITING)?;
                         free.push(piece);
                     }
                 }
@@ -100,9 +99,8 @@ impl CudaBackend {
         data: &mut [u8],
     ) -> Result<(), DeviceError> {
         let bytes = data.len() as u64;
-        self.enter(READING)?.range("read", buffer, offset, bytes)?;
-        self.with_pieces(READING, |state, pieces| {
-            let start = state.range("read", buffer, offset, bytes)?;
+        let start = self.enter(READING)?.range("read", buffer, offset, bytes)?;
+        self.with_pieces(READING, |pieces| {
             with_threads(|jobs, done| {
                 let mut parts = data.chunks_mut(PIECE).zip((start..).step_by(PIECE));
                 let mut free: Vec<usize> = (0..pieces.pinned.len()).collect();
@@ -115,12 +113,10 @@ impl CudaBackend {
                     {
                         free.pop();
                         let to = pieces.pinned[piece].start.as_ptr();
-                        let stream = &state.session.stream;
-                        // SAFETY: the range was checked to lie in the buffer, and nobody touches the piece before the device has passed
-                        // the event.
-                        unsafe { stream.to_host(to, from, part.len()) }
-                            .and_then(|()| stream.record(&pieces.events[piece]))
-                            .map_err(|refused| state.refuse(refused, READING))?;
+                        // SAFETY: as in a write.
+                        self.queue(READING, &pieces.events[piece], |stream| unsafe {
+                            stream.to_host(to, from, part.len())
+                        })?;
                         under_way.push_back((piece, part));
                     }
                     let emptied = match under_way.is_empty() {
@@ -132,7 +128,7 @@ impl CudaBackend {
                         emptying -= 1;
                         free.push(piece);
                     } else if let Some((piece, to)) = under_way.pop_front() {
-                        state.pass(&pieces.events[piece], READING)?;
+                        self.pass(&pieces.events[piece], READING)?;
                         // SAFETY: the device is done with the piece.
                         let from = unsafe { pieces.bytes(piece, to.len()) };
                         emptying += u32::from(jobs.send(Job { to, from, piece }));
@@ -146,7 +142,7 @@ impl CudaBackend {
     fn with_pieces(
         &self,
         during: &'static str,
-        copy: impl FnOnce(&mut State, &Pieces) -> Result<(), DeviceError>,
+        copy: impl FnOnce(&Pieces) -> Result<(), DeviceError>,
     ) -> Result<(), DeviceError> {
         let mut pinned = Vec::new();
         while pinned.len() < PIECES {
@@ -168,8 +164,10 @@ impl CudaBackend {
                 return Err(state.refuse(refused, during));
             }
         };
+        drop(state);
         let pieces = Pieces { pinned, events };
-        let copied = copy(&mut state, &pieces);
+        let copied = copy(&pieces);
+        let mut state = self.enter(during)?;
         // Also where something failed: nothing may use the pieces any more. After a loss something may, and they stay.
         state.finish(during)?;
         let Pieces { pinned, events } = pieces;
@@ -182,13 +180,24 @@ impl CudaBackend {
             .for_each(|event| shared.events.give(event));
         copied
     }
-}
 
-impl State {
-    /// Waits until the device has passed an event in the session's stream, however long it takes.
-    fn pass(&mut self, event: &Event, during: &str) -> Result<(), DeviceError> {
+    /// Queues a copy in the session's stream, and behind it an event.
+    fn queue(
+        &self,
+        during: &'static str,
+        event: &Event,
+        copy: impl FnOnce(&Lane) -> Result<(), Refused>,
+    ) -> Result<(), DeviceError> {
+        let mut state = self.enter(during)?;
+        let stream = &state.session.stream;
+        let queued = copy(stream).and_then(|()| stream.record(event));
+        queued.map_err(|refused| state.refuse(refused, during))
+    }
+
+    /// Waits until the device has passed an event in the session's stream, however long it takes. The context is current on this thread.
+    fn pass(&self, event: &Event, during: &'static str) -> Result<(), DeviceError> {
         let passed = event.wait();
-        passed.map_err(|refused| self.refuse(refused, during))
+        passed.map_err(|refused| self.lock().refuse(refused, during))
     }
 }
 

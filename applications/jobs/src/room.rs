@@ -3,10 +3,26 @@
 use crate::sums::Sums;
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use warpheap::api::Element;
-use warpheap::{Device, DeviceError, DeviceVec, RawBuffer};
+use warpheap::{Device, DeviceError, DeviceVec, Prepared, RawBuffer};
 use warpheap_applications::Kernels;
+
+/// What is copied at once goes through memory that the first large copy of a process pins, which takes as long as 400 MB take then.
+const LARGE: usize = 32 << 20;
+
+/// Copies something to a device that will get so many bytes at once, if they are many: what the first large copy takes is then not in
+/// times that tell of the job.
+///
+/// # Errors
+/// Errors of the device.
+pub fn first_copy(device: &Device, bytes: usize) -> Result<(), DeviceError> {
+    if bytes >= LARGE {
+        DeviceVec::from_slice(device, &vec![0u32; LARGE / 4])?;
+    }
+    Ok(())
+}
 
 /// Memory for one vector at a time.
 pub struct Room {
@@ -67,7 +83,62 @@ impl<T: Element> Deref for Lent<'_, T> {
     }
 }
 
-/// Numbers that become the sums of all before them.
+/// Memory for vectors that go elsewhere, and come back when they are dropped there.
+#[derive(Clone, Default)]
+pub struct Spare(Arc<Mutex<Vec<RawBuffer>>>);
+
+/// A vector in spare memory.
+pub struct Borrowed<T: Element> {
+    vec: DeviceVec<T>,
+    buffer: RawBuffer,
+    spare: Spare,
+}
+
+impl Spare {
+    /// A vector with unspecified contents.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn vec<T: Element + Copy>(
+        &self,
+        device: &Device,
+        len: usize,
+    ) -> Result<Borrowed<T>, DeviceError> {
+        let bytes = (len * size_of::<T>()).next_multiple_of(1 << 12) as u64;
+        let found = self.kept().pop_if(|buffer| buffer.bytes() >= bytes);
+        let buffer = match found {
+            Some(buffer) => buffer,
+            None => device.alloc(bytes)?,
+        };
+        // SAFETY: whoever has the buffer has its memory for itself, and all bytes are values of an `Element`.
+        let vec = unsafe { DeviceVec::from_raw_parts(buffer.clone(), 0, len as u32) }?;
+        Ok(Borrowed {
+            vec,
+            buffer,
+            spare: self.clone(),
+        })
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<RawBuffer>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Element> Deref for Borrowed<T> {
+    type Target = DeviceVec<T>;
+
+    fn deref(&self) -> &DeviceVec<T> {
+        &self.vec
+    }
+}
+
+impl<T: Element> Drop for Borrowed<T> {
+    fn drop(&mut self) {
+        self.spare.kept().push(self.buffer.clone());
+    }
+}
+
+/// Counts that become the sums of all before them.
 pub struct Summed {
     device: Device,
     room: Room,
@@ -84,15 +155,17 @@ impl Summed {
         }
     }
 
-    /// So many numbers, which `fill` gets; then each is replaced by the sum of all before it. With the device's time.
+    /// So many zeros, which the launches of `fill` change; then each is replaced by the sum of all before it, which those of `then` may
+    /// read and change. All of them are queued together. With the device's time.
     ///
     /// # Errors
-    /// Those of `fill`, and of the device.
+    /// Those of the device.
     pub fn of(
         &mut self,
         kernels: &Kernels,
         len: usize,
-        fill: impl FnOnce(&DeviceVec<u32>) -> Result<Duration, DeviceError>,
+        fill: impl FnOnce(&DeviceVec<u32>) -> Vec<Prepared>,
+        then: impl FnOnce(&DeviceVec<u32>) -> Prepared,
     ) -> Result<(Lent<'_, u32>, Duration), DeviceError> {
         let sums = match self.sums.take() {
             Some((sums, most)) if most >= len => (sums, most),
@@ -100,10 +173,12 @@ impl Summed {
         };
         let (sums, _) = self.sums.insert(sums);
         let numbers = self.room.vec(len)?;
-        let mut time = fill(&numbers)?;
-        for launch in sums.launches(kernels, &numbers)? {
-            time += launch.run()?.device_time;
-        }
+        numbers.fill_zero()?;
+        let mut launches = fill(&numbers);
+        launches.extend(sums.launches(kernels, &numbers)?);
+        launches.push(then(&numbers));
+        let reports = self.device.run_all(&launches)?;
+        let time = reports.iter().map(|report| report.device_time).sum();
         Ok((numbers, time))
     }
 }

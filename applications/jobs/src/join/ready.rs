@@ -9,6 +9,7 @@ use super::shape::Shape;
 use super::tables::{self, MOST_ROWS, Tables};
 use crate::error::JobError;
 use crate::progress::Progress;
+use crate::room::first_copy;
 use std::time::{Duration, Instant};
 use warpheap::{Device, DeviceInfo, DeviceVec};
 use warpheap_applications::Kernels;
@@ -41,6 +42,7 @@ impl Ready {
         let loading = started.elapsed();
         let rows = tables.left.len().max(tables.right.len());
         check_rows(device.info(), rows as u64)?;
+        first_copy(device, size_of_val(&tables.left[..]))?;
         let started = Instant::now();
         let left = DeviceVec::from_slice(device, &tables.left)?;
         let right = DeviceVec::from_slice(device, &tables.right)?;

@@ -5,7 +5,7 @@
 //! | `sequences`, [`read`], `generate` | sequences: what they are, FASTA files, generated ones |
 //! | `reference`, `survey` | what the CPU counts; how many k-mers there are, without counting each |
 //! | `parts` | sequences in parts, one for each device, and the sums of what was counted |
-//! | `arrivals`, `expand` | pieces of sequences that are counted while others are on their way; their k-mers |
+//! | `arrivals` | pieces of sequences that are counted while others are on their way |
 //! | `pool` | the pool that is enough |
 //! | `allocators`, `run` | which allocators there are; one run on a device, and whether it is right |
 //! | `options`, `ready` | what is asked for; what is made of it before the first run |
@@ -15,7 +15,6 @@
 mod allocators;
 mod arrivals;
 mod check;
-mod expand;
 pub(crate) mod generate;
 mod options;
 mod parts;

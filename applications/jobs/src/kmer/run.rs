@@ -2,7 +2,6 @@
 
 use super::arrivals::Arrivals;
 use super::check::{check, check_empty, counted_all};
-use super::expand::Expanding;
 use super::parts::{Part, merged, sorted};
 use super::pool::{self, Demand, NODE_BYTES};
 use super::reference::Counts;
@@ -12,6 +11,7 @@ use super::survey::Survey;
 use crate::error::JobError;
 use crate::pool::{Failed, Failure};
 use crate::progress::{Furthest, Progress, Silent, kept};
+use crate::room::first_copy;
 use std::time::Instant;
 use warpheap::api::AllocError;
 use warpheap::{
@@ -19,12 +19,12 @@ use warpheap::{
 };
 use warpheap_applications::Kernels;
 use warpheap_applications::kmer::{Kmer, KmerCountEntry};
-use warpheap_applications::supermer::KmerAddEntry;
+use warpheap_applications::supermer::add::SupermerAddEntry;
 
 /// An allocator that the kernels of the job are compiled for.
-pub trait CountsKmers: MapAlloc + KmerCountEntry + KmerAddEntry {}
+pub trait CountsKmers: MapAlloc + KmerCountEntry + SupermerAddEntry {}
 
-impl<A: MapAlloc + KmerCountEntry + KmerAddEntry> CountsKmers for A {}
+impl<A: MapAlloc + KmerCountEntry + SupermerAddEntry> CountsKmers for A {}
 
 /// What a run works with.
 pub struct Context<'a> {
@@ -317,6 +317,9 @@ fn count<A: CountsKmers>(
     };
     let (mut batches, mut reached) = (0, 0);
     let mut one = |part: Part<'_>| -> Result<(), DeviceError> {
+        first_copy(share.device, size_of_val(part.bases))?;
+        // What counts is loaded with the first launch, if not before.
+        share.kernels.module(A::NAME).id()?;
         let started = Instant::now();
         let bases = DeviceVec::from_slice(share.device, part.bases)?;
         let breaks = DeviceVec::from_slice(share.device, part.breaks)?;
@@ -351,16 +354,26 @@ fn count<A: CountsKmers>(
     match context.arrivals {
         None => one(share.part)?,
         Some(arrivals) => {
-            let mut expanding = Expanding::new(share.device);
+            let added = DeviceVec::<u32>::zeroed(share.device, 1)?;
             arrivals.each(|pieces| {
                 let started = Instant::now();
-                let (k, canonical) = (context.k, context.canonical);
-                let (kmers, time) = expanding.expand(share.kernels, pieces, k, canonical)?;
-                let number = kmers.len() as u32;
-                let shape = LaunchConfig::for_num_elems(number);
-                let report = share.kernels.kmer_add(pool, shape, map.map(), &kmers)?;
+                let (k, canonical) = (context.k, context.canonical.into());
+                added.fill_zero()?;
+                let shape = LaunchConfig::for_num_elems(pieces.len() as u32);
+                let report = share.kernels.supermer_add(
+                    pool,
+                    shape,
+                    map.map(),
+                    pieces,
+                    &added,
+                    k,
+                    canonical,
+                )?;
+                let mut number = [0];
+                added.copy_to(&mut number)?;
+                let [number] = number;
                 phases.count += started.elapsed();
-                phases.count_device += time + report.device_time;
+                phases.count_device += report.device_time;
                 batches += 1;
                 let done = format_args!("round {batches} counted");
                 share.progress.snapshots().take(pool, done)?;

@@ -1,10 +1,10 @@
 //! Things sorted by whom they belong to: on the host, and on the device.
 
-use crate::room::Summed;
+use crate::room::{Borrowed, Spare, Summed};
 use crate::threads::in_parts;
 use std::time::Duration;
 use warpheap::api::Element;
-use warpheap::{Device, DeviceError, DeviceVec, LaunchReport};
+use warpheap::{Device, DeviceError, DeviceVec, Prepared};
 use warpheap_applications::Kernels;
 
 /// Things that are worth a thread.
@@ -34,8 +34,8 @@ pub fn by_owner<T: Copy + Send + Sync>(
 
 /// What a device has sorted by ranks.
 pub struct Cut<T: Element> {
-    /// What goes to rank 0, behind it what goes to rank 1, and so on.
-    pub all: DeviceVec<T>,
+    /// What goes to rank 0, behind it what goes to rank 1, and so on; behind the last there is anything.
+    pub all: Borrowed<T>,
     /// How much goes to each.
     pub lengths: Vec<usize>,
 }
@@ -47,18 +47,25 @@ pub struct Cutting<'a> {
     ranks: usize,
     /// Things that are worth a lane.
     each: usize,
+    /// Lanes that count together.
+    sharing: u32,
     places: Summed,
+    /// For what was cut: the memory of a round that was sent is used again.
+    spare: Spare,
     /// Time of kernels.
     pub time: Duration,
 }
 
-/// How many lanes sort for how many ranks: lane `i` counts what it has for rank `r` in number `r * lanes + i`.
+/// How many lanes sort for how many ranks: those that count together, `i` of so many, count what they have for rank `r` in number
+/// `r * counting + i`.
 #[derive(Clone, Copy)]
 pub struct Lanes {
     /// Ranks.
     pub parts: u32,
     /// Lanes.
     pub lanes: u32,
+    /// Counters of a rank.
+    counting: u32,
 }
 
 /// Most lanes: enough for every device.
@@ -67,55 +74,81 @@ const MOST_LANES: usize = 1 << 18;
 const COUNTERS: usize = 1 << 20;
 
 impl<'a> Cutting<'a> {
-    /// For so many ranks, on a device with these kernels; so many things are worth a lane.
-    pub fn new(device: &'a Device, kernels: &'a Kernels, ranks: usize, each: usize) -> Self {
+    /// For so many ranks, on a device with these kernels; so many things are worth a lane, and so many lanes count together.
+    pub fn new(
+        device: &'a Device,
+        kernels: &'a Kernels,
+        ranks: usize,
+        each: usize,
+        sharing: u32,
+    ) -> Self {
         Cutting {
             device,
             kernels,
             ranks,
             each,
+            sharing,
             places: Summed::new(device),
+            spare: Spare::default(),
             time: Duration::ZERO,
         }
     }
 
     /// The lanes for so many things.
     pub fn lanes(&self, things: usize) -> Lanes {
-        let most = (COUNTERS / self.ranks).clamp(1 << 10, MOST_LANES);
+        let most = (COUNTERS / self.ranks).saturating_mul(self.sharing as usize);
+        let most = most.clamp(1 << 10, MOST_LANES);
+        let lanes = things.div_ceil(self.each).clamp(1, most) as u32;
         Lanes {
             parts: self.ranks as u32,
-            lanes: things.div_ceil(self.each).clamp(1, most) as u32,
+            lanes,
+            counting: lanes.div_ceil(self.sharing),
         }
     }
 
-    /// Sorts: `count` adds to the counters of all lanes, which are zero, and `scatter` gets the first place of each lane for each rank,
-    /// and room for all.
+    /// Sorts up to `most` things: the launches of `count` add to the counters, which are zero, and that of `scatter` gets the first place
+    /// of each for each rank, which it leaves behind the last, and room for all.
     ///
     /// # Errors
-    /// Those of the two, and of the device.
+    /// Those of the device.
     pub fn cut<T: Element + Copy>(
         &mut self,
-        Lanes { parts, lanes }: Lanes,
-        count: impl FnOnce(&DeviceVec<u32>) -> Result<LaunchReport, DeviceError>,
-        scatter: impl FnOnce(&DeviceVec<u32>, &DeviceVec<T>) -> Result<LaunchReport, DeviceError>,
+        Lanes {
+            parts, counting, ..
+        }: Lanes,
+        most: usize,
+        count: impl FnOnce(&DeviceVec<u32>) -> Vec<Prepared>,
+        scatter: impl FnOnce(&DeviceVec<u32>, &DeviceVec<T>) -> Prepared,
     ) -> Result<Cut<T>, DeviceError> {
-        // Behind the last counter there is one more, so that the sum of all is there.
-        let (counters, lanes) = (parts as usize * lanes as usize, lanes as usize);
-        let (places, time) = self.places.of(self.kernels, counters + 1, |counts| {
-            counts.fill_zero()?;
-            Ok(count(counts)?.device_time)
-        })?;
+        let each = counting as usize;
+        let all = self.spare.vec(self.device, most)?;
+        // All at once: between two launches others of the device would have their turn.
+        let (places, time) =
+            self.places
+                .of(self.kernels, parts as usize * each, count, |places| {
+                    scatter(places, &all)
+                })?;
         self.time += time;
-        let mut begins = Vec::new();
-        for begin in (0..=counters).step_by(lanes) {
-            let mut place = [0];
-            places.copy_range_to(begin, &mut place)?;
-            begins.push(place[0] as usize);
+        let (mut lengths, mut begin) = (Vec::new(), 0);
+        for part in 1..=parts as usize {
+            let mut end = [0];
+            places.copy_range_to(part * each - 1, &mut end)?;
+            lengths.push((end[0] - begin) as usize);
+            begin = end[0];
         }
-        let all = begins.last().copied().unwrap_or_default();
-        let all = DeviceVec::uninit(self.device, all)?;
-        self.time += scatter(&places, &all)?.device_time;
-        let lengths = begins.windows(2).map(|two| two[1] - two[0]).collect();
         Ok(Cut { all, lengths })
+    }
+}
+
+impl<T: Element + Copy> Cut<T> {
+    /// What was cut, in host memory.
+    ///
+    /// # Errors
+    /// Those of the device.
+    #[cfg(test)]
+    pub fn to_vec(&self) -> Result<Vec<T>, DeviceError> {
+        let mut all = self.all.to_vec()?;
+        all.truncate(self.lengths.iter().sum());
+        Ok(all)
     }
 }

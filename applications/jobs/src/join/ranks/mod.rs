@@ -24,9 +24,11 @@ use crate::device::DeviceReport;
 use crate::error::JobError;
 use crate::progress::Progress;
 use crate::ranks::exchanged::Exchanged;
+use crate::room::first_copy;
 use load::Loaded;
 use spread::Spread;
 use warpheap::Device;
+use warpheap_applications::join::Tuple;
 use warpheap_dist::{Op, World};
 
 /// As [`run`](super::run), by all ranks of a world, each on its own device; the report is rank 0's, and the others have none. A call
@@ -53,8 +55,10 @@ pub fn run(
     world.reduce(Op::Sum, &mut all)?;
     world.agree(load::some_rows(&options.input, world.rank(), all))?;
 
-    // The devices are connected before anything is timed.
+    // The devices are connected, and have had a copy, before anything is timed.
     let carrier = world.carrier(device)?.to_string();
+    let round = tables.left.len().min(options.batch as usize);
+    world.agree(first_copy(device, round * size_of::<Tuple>()))?;
     let spread = spread::spread(world, device, &kernels, &tables, options.batch, progress)?;
     let Spread { left, right, times } = spread;
     drop(tables);

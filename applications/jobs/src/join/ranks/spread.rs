@@ -8,6 +8,7 @@ use crate::ranks::rounds::{self, Rounds, Times};
 use crate::room::Room;
 use warpheap::{Device, DeviceError, DeviceVec, LaunchConfig};
 use warpheap_applications::Kernels;
+use warpheap_applications::cut::SHARING;
 use warpheap_applications::join::Tuple;
 use warpheap_dist::World;
 
@@ -45,7 +46,7 @@ pub fn spread(
             batch: batch as usize,
             kernels,
             room: Room::new(device),
-            cutting: Cutting::new(device, kernels, world.size(), EACH),
+            cutting: Cutting::new(device, kernels, world.size(), EACH, SHARING),
             received: Vec::new(),
         };
         let exchange = |cut: Result<Cut<Tuple>, DeviceError>| -> Result<_, JobError> {
@@ -95,10 +96,12 @@ impl Rounds for Rows<'_> {
         let rows = self.room.filled(batch.unwrap_or_default())?;
         let lanes = self.cutting.lanes(rows.len());
         let (shape, kernels) = (LaunchConfig::for_num_elems(lanes.lanes), self.kernels);
+        let (parts, of) = (lanes.parts, lanes.lanes);
         self.cutting.cut(
             lanes,
-            |counts| kernels.cut_count(shape, &rows, counts, lanes.parts, lanes.lanes),
-            |places, out| kernels.cut_scatter(shape, &rows, places, out, lanes.parts, lanes.lanes),
+            rows.len(),
+            |counts| vec![kernels.cut_count_launch(shape, &rows, counts, parts, of)],
+            |places, out| kernels.cut_scatter_launch(shape, &rows, places, out, parts, of),
         )
     }
 
@@ -123,13 +126,13 @@ mod tests {
             batch: 10_000,
             kernels: &kernels,
             room: Room::new(&device),
-            cutting: Cutting::new(&device, &kernels, 3, EACH),
+            cutting: Cutting::new(&device, &kernels, 3, EACH, SHARING),
             received: Vec::new(),
         };
         let mut counts = [0; 3];
         for round in 0..all.len().div_ceil(10_000) as u64 {
             let cut = rows.cut(round).unwrap();
-            let came = cut.all.to_vec().unwrap();
+            let came = cut.to_vec().unwrap();
             let mut rest = &came[..];
             for (rank, &length) in cut.lengths.iter().enumerate() {
                 let part = rest.split_off(..length).unwrap();
@@ -137,10 +140,10 @@ mod tests {
                 counts[rank] += length;
             }
             assert!(rest.is_empty());
-            rows.take(cut.all);
+            rows.take(DeviceVec::from_slice(&device, &came).unwrap());
         }
         let nothing = rows.cut(1 << 20).unwrap();
-        assert_eq!((nothing.all.len(), nothing.lengths), (0, vec![0; 3]));
+        assert_eq!(nothing.lengths, [0; 3]);
         let numbers = |rows: &[Tuple]| {
             let mut numbers: Vec<u32> = rows.iter().map(|row| row.payload).collect();
             numbers.sort_unstable();

@@ -35,6 +35,7 @@ use crate::pool::Failure;
 use crate::progress::Progress;
 use crate::ranks::cannot::all_can;
 use crate::ranks::exchanged::Exchanged;
+use crate::room::first_copy;
 use beside::Beside;
 use spread::Spread;
 use std::time::{Duration, Instant};
@@ -61,8 +62,9 @@ pub fn run(
         time: load,
     } = loaded;
     let devices = vec![(device.clone(), kernels)];
-    // The devices are connected, and know the kernels that count beside the exchange, before anything is timed.
+    // The devices are connected, have had a copy, and know the kernels that count beside the exchange, before anything is timed.
     let carrier = world.carrier(device)?.to_string();
+    world.agree(first_copy(device, size_of_val(&sequences.bases[..])))?;
     let known = (allocators.iter().take(1)).try_for_each(|allocator| {
         let kernels = devices[0].1.module(allocator.name);
         kernels.id().map(drop).map_err(JobError::from)

@@ -5,7 +5,8 @@ use super::pieces::packed;
 use crate::kmer::Sequences;
 use std::collections::VecDeque;
 use std::ops::Range;
-use warpheap_applications::supermer::{MOST_BASES, Supermer, minimizer_len, part_of, word_hash};
+use warpheap_applications::minimizer::{minimizer_len, part_of, word_hash};
+use warpheap_applications::supermer::{MOST_BASES, Supermer};
 
 /// Cuts sequences into pieces whose k-mers belong to one rank each.
 pub struct Cutter {

@@ -8,10 +8,12 @@ use crate::kmer::sequences::{Builder, Sequences};
 use crate::progress::Progress;
 use crate::ranks::cut::{Cut, Cutting, Lanes};
 use crate::ranks::rounds::{self, Rounds, Times};
+use crate::room::Room;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use warpheap::{Device, DeviceError, DeviceVec, LaunchConfig};
 use warpheap_applications::Kernels;
+use warpheap_applications::minimizer::{minimizer_len, minimizer_words};
 use warpheap_applications::supermer::Supermer;
 use warpheap_dist::World;
 
@@ -46,7 +48,9 @@ pub fn spread(
     let mut cut = Cuts {
         device,
         kernels,
-        cutting: Cutting::new(device, kernels, world.size(), EACH),
+        cutting: Cutting::new(device, kernels, world.size(), EACH, 1),
+        hashes: Room::new(device),
+        owners: Room::new(device),
         k: options.k,
         sequences,
         uploaded: None,
@@ -95,6 +99,10 @@ struct Cuts<'a> {
     device: &'a Device,
     kernels: &'a Kernels,
     cutting: Cutting<'a>,
+    /// For the hashes of a round.
+    hashes: Room,
+    /// For whom the k-mers of a round belong to.
+    owners: Room,
     k: u32,
     sequences: &'a Sequences,
     uploaded: Option<Uploaded>,
@@ -124,19 +132,39 @@ impl Rounds for Cuts<'_> {
         };
         let Uploaded { bases, breaks } = self.uploaded.insert(uploaded);
         let lanes = self.cutting.lanes(count as usize);
-        let Lanes { parts, lanes: of } = lanes;
+        let Lanes {
+            parts, lanes: of, ..
+        } = lanes;
         let (shape, each) = (LaunchConfig::for_num_elems(of), count.div_ceil(of));
+        let (len, words) = (minimizer_len(k), minimizer_words(k));
+        let hashed = match count {
+            0 => 0,
+            _ => count + words - 1,
+        };
+        let hashes = self.hashes.vec::<u32>(hashed as usize)?;
+        let owners = self.owners.vec::<u32>(count as usize)?;
+        let all = LaunchConfig::for_num_elems;
         self.cutting.cut(
             lanes,
+            count as usize,
             |counts| {
-                kernels.supermer_count(
-                    shape, bases, breaks, counts, first, count, k, parts, of, each,
-                )
+                vec![
+                    kernels.minimizer_hashes_launch(all(hashed), bases, &hashes, first, len),
+                    kernels.minimizer_parts_launch(
+                        all(count),
+                        &hashes,
+                        breaks,
+                        &owners,
+                        first,
+                        k,
+                        words,
+                        parts,
+                    ),
+                    kernels.supermer_count_launch(shape, &owners, counts, k, of, each),
+                ]
             },
             |places, out| {
-                kernels.supermer_cut(
-                    shape, bases, breaks, places, out, first, count, k, parts, of, each,
-                )
+                kernels.supermer_cut_launch(shape, bases, &owners, places, out, first, k, of, each)
             },
         )
     }
@@ -178,7 +206,9 @@ mod tests {
             let mut cuts = Cuts {
                 device: &device,
                 kernels: &kernels,
-                cutting: Cutting::new(&device, &kernels, ranks, EACH),
+                cutting: Cutting::new(&device, &kernels, ranks, EACH, 1),
+                hashes: Room::new(&device),
+                owners: Room::new(&device),
                 k,
                 sequences: &sequences,
                 uploaded: None,
@@ -205,7 +235,7 @@ mod tests {
                 let lengths: Vec<usize> = expected.iter().map(Vec::len).collect();
                 assert_eq!(cut.lengths, lengths, "k {k}, {ranks} ranks");
                 assert_eq!(
-                    cut.all.to_vec().unwrap(),
+                    cut.to_vec().unwrap(),
                     expected.concat(),
                     "k {k}, {ranks} ranks"
                 );
