@@ -12,7 +12,7 @@ use warpheap_api::{
     AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, Layout, layout,
 };
 use warpheap_bench_kernels::soak::soak;
-use warpheap_host::HostConfig;
+use warpheap_host::{HostConfig, Mode};
 use warpheap_rt::alloc::WarpHeap;
 use warpheap_rt::arch::{self, Words};
 use warpheap_rt::entry;
@@ -145,8 +145,8 @@ unsafe fn host<const WHAT: u32>(args: &ArgBlock) {
         let (steps, begins) = (arch::slice(args, at(0)), arch::slice(args, at(1)));
         let (places, counts) = (arch::slice_mut(args, at(2)), arch::slice(args, at(3)));
         let scalar = |number| <u32 as warpheap_api::HeapData>::from_args(args, at(4) + number);
-        let result = soak(heap, steps, begins, places, counts, scalar(0), scalar(1));
-        entry::finish(arch::report(args), result);
+        soak(heap, steps, begins, places, counts, scalar(0), scalar(1));
+        entry::finish(arch::report(args), ());
     }
 }
 
@@ -158,11 +158,19 @@ impl<const WHAT: u32> SoakEntry for Faulty<WHAT> {
 
 /// What is found in so many rounds on a device that looks after nothing itself.
 fn found<const WHAT: u32>(width: u32, rounds: u32) -> Option<Fault> {
-    let config = HostConfig {
-        warp_width: width,
-        check_blocks: Some(false),
-        ..HostConfig::default()
-    };
+    found_on::<WHAT>(
+        HostConfig {
+            warp_width: width,
+            check_blocks: Some(false),
+            ..HostConfig::default()
+        },
+        rounds,
+    )
+}
+
+/// What is found in so many rounds on this device.
+fn found_on<const WHAT: u32>(config: HostConfig, rounds: u32) -> Option<Fault> {
+    let width = config.warp_width;
     let device = warpheap_host::open(config).expect("the emulator opens");
     let kernels = warpheap_bench_kernels::load(&device).expect("kernels of the host");
     let pool: Pool<Faulty<WHAT>> = device.reserve(POOL).expect("a pool");
@@ -191,6 +199,20 @@ fn an_allocator_that_does_right_is_right_at_all_widths() {
     for width in [1, 4, 8, 32, 64] {
         let fault = found::<RIGHT>(width, 60).map(|fault| fault.to_string());
         assert_eq!(fault, None, "at width {width}");
+    }
+}
+
+/// Lanes meet in any groups, and are counted where they are.
+#[test]
+fn it_is_right_under_explored_schedules_too() {
+    for seed in 0..6 {
+        let config = HostConfig {
+            warp_width: [4, 8, 32][seed as usize % 3],
+            mode: Mode::Explore { seed },
+            ..HostConfig::default()
+        };
+        let fault = found_on::<RIGHT>(config, 12).map(|fault| fault.to_string());
+        assert_eq!(fault, None, "with seed {seed}");
     }
 }
 
