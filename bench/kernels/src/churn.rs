@@ -231,8 +231,10 @@ pub(crate) fn add(counts: &[AtomicWord], at: usize, number: u32) {
     }
 }
 
-/// Like [`add`], once for all lanes of the warp that are here: for counts to which every lane adds.
+/// Like [`add`], once for all lanes of the warp that are here: for counts to which every lane adds. The emulator tells places by their
+/// callers: lanes that add to one count are not together with those that add to another.
 #[inline(always)]
+#[track_caller]
 pub(crate) fn add_together(counts: &[AtomicWord], at: usize, number: u32) {
     let group = Group::here();
     let sum = group_sum(group, number).total;

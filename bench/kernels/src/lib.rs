@@ -12,6 +12,7 @@
 //! | [`growth`] | blocks and vectors that grow |
 //! | [`sizes`] | blocks whose sizes change |
 //! | [`replay`](mod@replay) | the requests of a trace |
+//! | [`soak`](mod@soak) | what the lanes of a long run do |
 //! | [`handover`] | blocks that one kernel allocates and another frees |
 //! | [`latency`] | the time of single mallocs |
 #![cfg_attr(any(target_arch = "spirv", target_arch = "nvptx64"), no_std)]
@@ -28,5 +29,6 @@ pub mod pattern;
 pub mod replay;
 pub mod requests;
 pub mod sizes;
+pub mod soak;
 
 warpheap_rt::device_module!();

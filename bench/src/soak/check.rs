@@ -17,6 +17,8 @@ pub struct Lies {
     pub begin: u64,
     /// Bytes that were asked for.
     pub bytes: u32,
+    /// What it has to lie at a multiple of, in bytes.
+    pub align: u32,
 }
 
 impl fmt::Display for Lies {
@@ -26,6 +28,7 @@ impl fmt::Display for Lies {
             block,
             begin,
             bytes,
+            ..
         } = self;
         write!(
             f,
@@ -44,7 +47,7 @@ impl Lies {
 /// The blocks of all tables in the order in which they lie.
 ///
 /// # Errors
-/// Two share memory, or one lies outside of these bytes.
+/// Two share memory, or one lies outside of these bytes, or is not aligned.
 pub(super) fn places(tables: &[Table], pool: Range<u64>) -> Result<Vec<Lies>, Fault> {
     let mut all = Vec::new();
     for (side, table) in tables.iter().enumerate() {
@@ -55,6 +58,7 @@ pub(super) fn places(tables: &[Table], pool: Range<u64>) -> Result<Vec<Lies>, Fa
                 block,
                 begin: byte_of(place),
                 bytes: place.bytes,
+                align: table.align(block),
             }
         }));
     }
@@ -68,11 +72,15 @@ pub(super) fn places(tables: &[Table], pool: Range<u64>) -> Result<Vec<Lies>, Fa
             whereabouts: format!("outside of the bytes {} to {}", pool.start, pool.end),
         });
     }
-    match all.windows(2).find(|pair| pair[0].end() > pair[1].begin) {
-        Some(pair) => Err(Fault::Overlap {
+    if let Some(pair) = all.windows(2).find(|pair| pair[0].end() > pair[1].begin) {
+        return Err(Fault::Overlap {
             first: pair[0],
             second: pair[1],
-        }),
+        });
+    }
+    let is_aligned = |one: &&Lies| one.begin.is_multiple_of(one.align.into());
+    match all.iter().find(|one| !is_aligned(one)) {
+        Some(&block) => Err(Fault::Misaligned { block }),
         None => Ok(all),
     }
 }

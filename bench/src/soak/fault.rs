@@ -13,6 +13,9 @@ pub enum Fault {
         "{0} blocks did not hold what was written to them when they were given back or resized"
     )]
     Damaged(u32),
+    /// Blocks of `calloc` have other contents than zeros.
+    #[error("{0} blocks of calloc were not all zero when they were handed out")]
+    Dirty(u32),
     /// Lanes counted something else than what the table of places came to.
     #[error("lanes count {told} {what}, and what they were to do comes to {expected}")]
     Count {
@@ -52,6 +55,12 @@ pub enum Fault {
         block: Lies,
         /// Where that is.
         whereabouts: String,
+    },
+    /// A block does not lie where it has to.
+    #[error("{block} does not lie at a multiple of {} bytes", .block.align)]
+    Misaligned {
+        /// The block.
+        block: Lies,
     },
     /// What the metadata say is in use is not what is.
     #[error("the heap says that {what}, and {expected}")]

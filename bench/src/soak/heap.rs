@@ -3,13 +3,20 @@
 use super::plan::{MOST_STEPS, Plan};
 use super::table::NOWHERE;
 use crate::lab::Lab;
-use crate::measure::Measured;
-use warpheap_api::host::{Audit, Device, DeviceError, DeviceVec, Pool, Prepared, Snapshot, Stream};
+use warpheap_api::host::{
+    Audit, Device, DeviceError, DeviceVec, HostAlloc, Pool, Prepared, Snapshot, Stream,
+};
 use warpheap_bench_kernels::Kernels;
-use warpheap_bench_kernels::replay::{COUNTS, Place, Step};
+use warpheap_bench_kernels::replay::Place;
+use warpheap_bench_kernels::soak::{COUNTS, SoakEntry, Step};
 
 /// Tables of blocks, of each of which a launch knows one: two launches run at the same time.
 pub(super) const SIDES: usize = 2;
+
+/// An allocator for which the kernel is compiled.
+pub(super) trait Worked: HostAlloc + SoakEntry {}
+
+impl<A: HostAlloc + SoakEntry> Worked for A {}
 
 /// What came of a launch, as the lanes tell it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +70,7 @@ pub(super) struct OnDevice<'a, A> {
     sides: Vec<Side>,
 }
 
-impl<'a, A: Measured> OnDevice<'a, A> {
+impl<'a, A: Worked> OnDevice<'a, A> {
     /// A pool for launches of up to so many lanes, on tables of so many blocks.
     pub fn new(
         kernels: &'a Kernels,
@@ -90,24 +97,25 @@ impl<'a, A: Measured> OnDevice<'a, A> {
     }
 
     fn prepared(&mut self, side: usize, plan: &Plan) -> Result<Prepared, DeviceError> {
+        let number = side as u32;
         let side = &mut self.sides[side];
         side.steps.copy_range_from(0, &plan.steps)?;
         side.begins.copy_range_from(0, &plan.begins)?;
         side.counts.fill_zero()?;
-        Ok(self.kernels.replay_launch(
+        Ok(self.kernels.soak_launch(
             &self.pool,
             Lab::shape(plan.lanes()),
             &side.steps,
             &side.begins,
             &side.places,
             &side.counts,
-            0,
+            number,
             plan.lanes(),
         ))
     }
 }
 
-impl<A: Measured> Heap for OnDevice<'_, A> {
+impl<A: Worked> Heap for OnDevice<'_, A> {
     fn run(&mut self, plans: &[(usize, &Plan)]) -> Result<Vec<Came>, DeviceError> {
         let launches = plans.iter().map(|(side, plan)| self.prepared(*side, plan));
         let launches = launches.collect::<Result<Vec<_>, _>>()?;
@@ -163,3 +171,6 @@ impl<A: Measured> Heap for OnDevice<'_, A> {
         self.pool.metadata_bytes()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,11 @@
 //! Long runs that look whether a heap stays right.
 //!
 //! A random mix of all operations works heaps until the time is over or something is wrong. What the lanes of a launch do is planned
-//! on the host, which knows afterwards what may have come of it; the kernel is that of replays.
+//! on the host, which knows afterwards what may have come of it.
 //!
 //! | module | what |
 //! |---|---|
-//! | `dice`, `sizes` | chance that a seed repeats; how large blocks are |
+//! | `dice`, `sizes` | chance that a seed repeats; how large blocks are, and how aligned |
 //! | `phase` | fill, churn, drain, full, hold, empty: what a cycle is made of |
 //! | `plan` | what the lanes of a launch do |
 //! | `table` | which blocks there are, and what may become of them |

@@ -1,13 +1,13 @@
 //! Which blocks there are, and what may become of them in a launch.
 
 use super::fault::Fault;
-use super::plan::{Operation, Plan};
+use super::plan::{Operation, Plan, gives_back};
+use super::sizes::GRANULE;
 use std::collections::HashMap;
 use warpheap_api::DevicePtr;
 use warpheap_bench_kernels::churn::{DAMAGED, FAILED, FREED};
-use warpheap_bench_kernels::replay::{
-    DROP, FREE, HAD, MALLOC, Place, RESIZE, RESIZED, SKIPPED, Step, TRY,
-};
+use warpheap_bench_kernels::replay::{HAD, Place, RESIZED, SKIPPED};
+use warpheap_bench_kernels::soak::{DIRTY, RESIZE, Step};
 
 /// No block.
 pub(super) const NOWHERE: Place = Place {
@@ -19,6 +19,8 @@ pub(super) const NOWHERE: Place = Place {
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     places: Vec<Place>,
+    /// What each block that is there has to lie at a multiple of: the power of two.
+    aligns: Vec<u8>,
     /// Numbers of blocks that are there, and of those that are not.
     live: Vec<u32>,
     free: Vec<u32>,
@@ -51,6 +53,7 @@ impl Table {
     pub fn new(numbers: u32) -> Self {
         Table {
             places: vec![NOWHERE; numbers as usize],
+            aligns: vec![0; numbers as usize],
             live: Vec::new(),
             free: (0..numbers).rev().collect(),
             at: (0..numbers).rev().collect(),
@@ -71,6 +74,11 @@ impl Table {
     /// Where a block lies.
     pub fn place(&self, block: u32) -> Place {
         self.places[block as usize]
+    }
+
+    /// What a block that is there has to lie at a multiple of, in bytes.
+    pub fn align(&self, block: u32) -> u32 {
+        1 << self.aligns[block as usize]
     }
 
     /// The bytes of all blocks, as they were asked for.
@@ -96,23 +104,19 @@ impl Table {
         if counts[DAMAGED] != 0 {
             return Err(Fault::Damaged(counts[DAMAGED]));
         }
+        if counts[DIRTY] != 0 {
+            return Err(Fault::Dirty(counts[DIRTY]));
+        }
         let steps = self.steps_of(plan);
         self.compare(&steps, after)?;
-        let mut tried = 0;
         let before = self.live.len() as i64;
-        let mut dropped = 0;
-        for step in &plan.steps {
-            let there = !after[step.block as usize].block.is_null();
-            tried += i64::from(step.what == TRY && there);
-            dropped += i64::from(step.what == DROP);
-        }
         // In the lanes' order, so that the same is done when it is repeated.
-        for step in &plan.steps {
-            self.set(step.block, after[step.block as usize]);
+        for step in plan.of_blocks() {
+            self.set(step, after[step.block as usize]);
         }
         let count = |which: usize| i64::from(counts[which]);
-        let served = count(HAD) + count(RESIZED) + tried;
-        let frees = plan.steps.iter().filter(|step| step.what == FREE);
+        let served = count(HAD) + count(RESIZED);
+        let frees = plan.of_blocks().filter(|step| gives_back(step));
         let expect = |what, told, expected| match told == expected {
             true => Ok(()),
             false => Err(Fault::Count {
@@ -129,23 +133,22 @@ impl Table {
         )?;
         let frees = frees.count() as i64;
         expect("frees", count(FREED) + count(SKIPPED), frees)?;
-        let live = before + count(HAD) + tried - count(FREED) - dropped;
+        let live = before + count(HAD) - count(FREED);
         expect("blocks", live, self.live.len() as i64)?;
         Ok(Settled {
-            operations: (served + count(FREED) + dropped) as u64,
+            operations: (served + count(FREED)) as u64,
             failed: counts[FAILED],
         })
     }
 
     fn steps_of(&self, plan: &Plan) -> HashMap<u32, Steps> {
         let mut all: HashMap<u32, Steps> = HashMap::new();
-        for &step in &plan.steps {
+        for &step in plan.of_blocks() {
             let place = self.place(step.block);
             let here = !place.block.is_null();
             let (otherwise, gone) = match (step.what, all.get(&step.block)) {
                 (RESIZE, None) => (here.then_some(place.bytes), !here),
                 (RESIZE, Some(before)) => (Some(before.last.bytes), before.gone),
-                (MALLOC | TRY, _) => (None, true),
                 _ => (None, true),
             };
             let steps = Steps {
@@ -167,10 +170,10 @@ impl Table {
                     let failed = is && Some(new.bytes) == steps.otherwise;
                     // Who failed to resize a block that was there left it where it was.
                     let stays = old.block == new.block || !was;
-                    let right = match steps.last.what {
-                        FREE | DROP => !is,
-                        _ if is => new.bytes == steps.last.bytes || failed && stays,
-                        _ => steps.gone,
+                    let right = match is {
+                        _ if gives_back(&steps.last) => !is,
+                        true => new.bytes == steps.last.bytes || failed && stays,
+                        false => steps.gone,
                     };
                     (right, Some(steps.last))
                 }
@@ -190,8 +193,10 @@ impl Table {
         Ok(())
     }
 
-    /// Takes over what became of a block.
-    fn set(&mut self, block: u32, place: Place) {
+    /// Takes over what became of the block of a step.
+    fn set(&mut self, step: &Step, place: Place) {
+        let block = step.block;
+        self.aligns[block as usize] = step.align.max(GRANULE).ilog2() as u8;
         let old = self.places[block as usize];
         let (was, is) = (!old.block.is_null(), !place.block.is_null());
         self.bytes -= if was { u64::from(old.bytes) } else { 0 };

@@ -3,13 +3,12 @@
 use super::Progress;
 use super::dice::Dice;
 use super::fault::Fault;
-use super::heap::OnDevice;
+use super::heap::{OnDevice, Worked};
 use super::plan::Planner;
 use super::report::Row;
 use super::sizes::Sizes;
 use super::worker::{Facts, Kind, Tally, Worker};
 use crate::BenchError;
-use crate::measure::Measured;
 use std::time::{Duration, Instant};
 use warpheap_api::host::{Device, DeviceError, PlanError, Pool};
 use warpheap_bench_kernels::Kernels;
@@ -64,7 +63,7 @@ pub(super) struct Turn {
 }
 
 /// Works heaps of an allocator until its time is over or something is wrong.
-pub(super) fn take<A: Measured>(
+pub(super) fn take<A: Worked>(
     context: &Context<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Turn, BenchError> {
@@ -112,7 +111,7 @@ fn rate(operations: u64, time: Duration) -> f64 {
     operations as f64 / time.as_secs_f64().max(1e-9)
 }
 
-fn workers<'a, A: Measured>(
+fn workers<'a, A: Worked>(
     context: &Context<'a>,
 ) -> Result<Vec<Worker<OnDevice<'a, A>>>, BenchError> {
     let device = context.device;
@@ -127,7 +126,11 @@ fn workers<'a, A: Measured>(
         let room = pool.bytes().saturating_sub(pool.metadata_bytes());
         let planner = Planner {
             dice: Dice::of(context.seed, number),
-            sizes: Sizes::new(room, A::largest_block(&A::Config::default())),
+            sizes: Sizes::new(
+                room,
+                A::largest_block(&A::Config::default()),
+                A::CAPS.max_align,
+            ),
             lanes: context.lanes,
             width,
         };
@@ -149,7 +152,7 @@ fn workers<'a, A: Measured>(
     Ok(workers)
 }
 
-fn row<A: Measured>(
+fn row<A: Worked>(
     allocator: &str,
     workers: &[Worker<OnDevice<'_, A>>],
     rounds: u64,

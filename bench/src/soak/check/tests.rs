@@ -5,10 +5,16 @@ use crate::soak::plan::Plan;
 use crate::soak::table::NOWHERE;
 use warpheap_api::DevicePtr;
 use warpheap_api::host::{BlockSize, PoolStats, Region, Usage};
-use warpheap_bench_kernels::replay::{COUNTS, HAD, MALLOC, Place, Step};
+use warpheap_bench_kernels::replay::{HAD, Place};
+use warpheap_bench_kernels::soak::{COUNTS, MALLOC, Step};
 
 /// A table with blocks at these granules, of so many bytes.
 fn table(blocks: &[(u32, u32)]) -> Table {
+    aligned(blocks, 16)
+}
+
+/// The same, each to lie at a multiple of so many bytes.
+fn aligned(blocks: &[(u32, u32)], align: u32) -> Table {
     let mut table = Table::new(blocks.len() as u32);
     let mut places = vec![NOWHERE; blocks.len()];
     let mut plan = Plan::default();
@@ -21,6 +27,7 @@ fn table(blocks: &[(u32, u32)]) -> Table {
             what: MALLOC,
             block,
             bytes,
+            align,
         });
     }
     let mut counts = [0; COUNTS];
@@ -60,6 +67,25 @@ fn blocks_lie_in_the_pool() {
     for blocks in [(3, 16), (63, 17), (64, 0), (u32::MAX - 1, 1)] {
         let text = placed(&[blocks], &[]).expect_err("it lies outside");
         assert!(text.contains("outside of the bytes 64 to 1024"), "{text}");
+    }
+}
+
+#[test]
+fn blocks_lie_at_multiples_of_what_they_asked_for() {
+    for (granule, align, right) in [
+        (12, 64, true),
+        (12, 128, false),
+        (4, 64, true),
+        (5, 32, false),
+        (6, 32, true),
+    ] {
+        let tables = [table(&[(62, 16)]), aligned(&[(granule, 16)], align)];
+        let text = places(&tables, 64..1024).map_err(|fault| fault.to_string());
+        let expected = format!(
+            "block 0 of table 1 (16 bytes at {}) does not lie at a multiple of {align} bytes",
+            granule * 16
+        );
+        assert_eq!(text.err(), (!right).then_some(expected));
     }
 }
 

@@ -4,12 +4,13 @@ use super::*;
 use std::collections::HashMap;
 use warpheap_api::DevicePtr;
 use warpheap_bench_kernels::churn::{FAILED, FREED};
-use warpheap_bench_kernels::replay::{COUNTS, HAD, Place, RESIZED};
+use warpheap_bench_kernels::replay::{HAD, Place, RESIZED};
+use warpheap_bench_kernels::soak::COUNTS;
 
 fn planner(seed: u64, lanes: u32, width: u32) -> Planner {
     Planner {
         dice: Dice::new(seed),
-        sizes: Sizes::new(32 << 20, u64::MAX),
+        sizes: Sizes::new(32 << 20, u64::MAX, 1 << 16),
         lanes,
         width,
     }
@@ -29,18 +30,19 @@ const AIM: Aim = Aim {
 fn done(table: &mut Table, plan: &Plan, numbers: u32) {
     let mut places: Vec<Place> = (0..numbers).map(|block| table.place(block)).collect();
     let mut counts = [0; COUNTS];
-    for step in &plan.steps {
+    for step in plan.of_blocks() {
         let place = &mut places[step.block as usize];
         let there = !place.block.is_null();
         match step.what {
-            FREE => {
+            FREE | FREE_WARP => {
                 assert!(there, "a block is freed that is not there");
                 place.block = DevicePtr::NULL;
                 counts[FREED] += 1;
             }
             what => {
                 assert_eq!(there, what == RESIZE, "{step:?}");
-                counts[if there { RESIZED } else { HAD }] += u32::from(what != TRY);
+                assert!(what != CALLOC || step.bytes <= MOST_ZEROS);
+                counts[if there { RESIZED } else { HAD }] += 1;
                 let block = DevicePtr::from_granule(1 + step.block);
                 *place = Place {
                     block,
@@ -51,6 +53,29 @@ fn done(table: &mut Table, plan: &Plan, numbers: u32) {
     }
     assert_eq!(counts[FAILED], 0);
     table.settle(plan, &places, &counts).expect("all is right");
+}
+
+/// What is done together is the first step of all lanes of a warp that is there as a whole, and never a later one.
+fn warps_stay_together(plan: &Plan, width: u32) {
+    let together = |step: &Step| [MALLOC_WARP, FREE_WARP].contains(&step.what);
+    let lanes: Vec<&[Step]> = plan
+        .begins
+        .windows(2)
+        .map(|ends| &plan.steps[ends[0] as usize..ends[1] as usize])
+        .collect();
+    for warp in lanes.chunks(width as usize) {
+        let first = warp.iter().find_map(|steps| steps.first());
+        if let Some(first) = first.filter(|step| together(step)) {
+            assert_eq!(warp.len(), width as usize, "a part of a warp");
+            let same = |steps: &&[Step]| steps.first().is_some_and(|one| one.what == first.what);
+            assert!(warp.iter().all(same), "{warp:?}");
+        } else {
+            let firsts = warp.iter().filter_map(|steps| steps.first());
+            assert_eq!(firsts.filter(|step| together(step)).count(), 0, "{warp:?}");
+        }
+        let later = warp.iter().flat_map(|steps| steps.iter().skip(1));
+        assert_eq!(later.filter(|step| together(step)).count(), 0, "{warp:?}");
+    }
 }
 
 #[test]
@@ -78,13 +103,18 @@ fn plans_are_sound_whatever_the_seed() {
             for (lane, ends) in plan.begins.windows(2).enumerate() {
                 let steps = &plan.steps[ends[0] as usize..ends[1] as usize];
                 assert!(steps.len() <= MOST_STEPS as usize);
-                for step in steps {
+                for step in steps.iter().filter(|step| step.block != NONE) {
                     let owner = *owners.entry(step.block).or_insert(lane);
                     assert_eq!(owner, lane, "a block has steps of two lanes");
+                    let old = table.place(step.block);
+                    let align = table.align(step.block);
+                    assert!(old.block.is_null() || step.align == align, "{step:?}");
                 }
             }
-            let requests = plan.steps.iter().filter(|step| step.what != FREE);
-            let asked: u64 = requests.map(|step| u64::from(step.bytes)).sum();
+            warps_stay_together(&plan, width);
+            let requests = plan.steps.iter().filter(|step| !gives_back(step));
+            let bytes = requests.map(|step| footprint(step.bytes, step.align));
+            let asked: u64 = bytes.map(u64::from).sum();
             assert_eq!(asked, plan.asked);
             // A block that goes at once may have been resized, too.
             assert!(plan.asked <= aim.budget + 2 * u64::from(plan.largest) * u64::from(lanes));
@@ -115,6 +145,8 @@ fn plans_have_all_that_lanes_do() {
     let (mut planner, mut table) = (planner(2, 256, 32), Table::new(8192));
     let (mut alone, mut idle, mut same, mut at_once, mut resized_at_once) = (0, 0, 0, 0, 0);
     let (mut owned_by_others, mut grown, mut shrunk) = (0, 0, 0);
+    let (mut zeros, mut aligned, mut moved) = (0, 0, 0);
+    let (mut ask, mut ask_the_same, mut give, mut go_along) = (0, 0, 0, 0);
     let mut owner: HashMap<u32, usize> = HashMap::new();
     for _ in 0..60 {
         let aim = Aim {
@@ -132,6 +164,11 @@ fn plans_have_all_that_lanes_do() {
             alone += u32::from(first.len() == 1);
             idle += u32::from(first.is_empty());
             let all = first.len() == 32;
+            let begin = first.first().map_or(NONE, |step| step.what);
+            ask += u32::from(begin == MALLOC_WARP);
+            let bytes = |bytes| first.iter().all(|step| step.bytes == bytes);
+            ask_the_same += u32::from(begin == MALLOC_WARP && bytes(first[0].bytes));
+            give += u32::from(begin == FREE_WARP);
             same += u32::from(
                 all && first
                     .iter()
@@ -140,14 +177,21 @@ fn plans_have_all_that_lanes_do() {
         }
         for lane in 0..256 {
             for pair in steps(lane).windows(2) {
-                let together = pair[0].block == pair[1].block && pair[0].what == MALLOC;
+                let together = pair[0].block == pair[1].block && !gives_back(&pair[0]);
                 at_once += u32::from(together && pair[1].what == FREE);
                 resized_at_once += u32::from(together && pair[1].what == RESIZE);
             }
             for step in steps(lane) {
+                zeros += u32::from(step.what == CALLOC);
+                aligned += u32::from(step.align > GRANULE && !gives_back(step));
+                moved += u32::from(step.align > GRANULE && step.what == RESIZE);
+                go_along += u32::from(step.block == NONE);
+                if step.block == NONE {
+                    continue;
+                }
                 let old = table.place(step.block);
                 match step.what {
-                    MALLOC => drop(owner.insert(step.block, lane)),
+                    MALLOC | CALLOC | MALLOC_WARP => drop(owner.insert(step.block, lane)),
                     RESIZE if old.bytes > step.bytes => shrunk += 1,
                     RESIZE => grown += 1,
                     _ => owned_by_others += u32::from(owner.get(&step.block) != Some(&lane)),
@@ -165,6 +209,14 @@ fn plans_have_all_that_lanes_do() {
         ("frees by other lanes", owned_by_others),
         ("blocks that grow", grown),
         ("blocks that shrink", shrunk),
+        ("blocks of zeros", zeros),
+        ("blocks at multiples of more", aligned),
+        ("those that get another size", moved),
+        ("warps that ask together", ask),
+        ("those that ask for the same", ask_the_same),
+        ("those that ask for what each likes", ask - ask_the_same),
+        ("warps that give back together", give),
+        ("lanes that go along", go_along),
     ] {
         assert!(count > 3, "{what}: {count}");
     }

@@ -1,7 +1,7 @@
 //! What may become of blocks.
 
 use super::*;
-use warpheap_bench_kernels::replay::COUNTS;
+use warpheap_bench_kernels::soak::{CALLOC, COUNTS, FREE, FREE_WARP, MALLOC, MALLOC_WARP, NONE};
 
 const NUMBERS: u32 = 8;
 
@@ -16,7 +16,12 @@ fn plan(steps: &[[u32; 3]]) -> Plan {
     let steps = steps.iter();
     Plan {
         steps: steps
-            .map(|&[what, block, bytes]| Step { what, block, bytes })
+            .map(|&[what, block, bytes]| Step {
+                what,
+                block,
+                bytes,
+                align: 16,
+            })
             .collect(),
         ..Plan::default()
     }
@@ -50,24 +55,68 @@ fn what_is_done_is_taken_over() {
         [RESIZE, 2, 70],
         [MALLOC, 3, 10],
         [RESIZE, 3, 30],
-        [TRY, 4, 7],
+        [CALLOC, 4, 7],
         [MALLOC, 5, 9],
         [FREE, 5, 0],
-        [TRY, 6, 5],
+        [MALLOC_WARP, 6, 5],
         [MALLOC, 7, 6],
     ]);
     // The kernel leaves the bytes of what is gone.
     places[1].block = DevicePtr::NULL;
     (places[2], places[3], places[4]) = (at(30, 70), at(40, 30), at(50, 7));
-    let counts = counts([2, 2, 2, 2]);
+    let counts = counts([3, 2, 2, 2]);
     let settled = table.settle(&plan, &places, &counts).expect("all is right");
-    assert_eq!((settled.operations, settled.failed), (2 + 2 + 1 + 2, 2));
+    assert_eq!((settled.operations, settled.failed), (3 + 2 + 2, 2));
     let mut live = table.live().to_vec();
     live.sort_unstable();
     assert_eq!((live, table.bytes()), (vec![2, 3, 4], 107));
     assert_eq!(table.free().len(), 5);
     table.clear();
     assert_eq!((table.live().len(), table.bytes()), (0, 0));
+}
+
+/// Lanes that go along with their warp have no block, and count nothing.
+#[test]
+fn warps_give_back_what_their_lanes_have() {
+    let (mut table, mut places) = table();
+    let plan = plan(&[
+        [FREE_WARP, 1, 0],
+        [FREE_WARP, NONE, 0],
+        [FREE_WARP, 2, 0],
+        [FREE_WARP, NONE, 0],
+    ]);
+    assert_eq!(plan.requests(), 0);
+    let mut one = places.clone();
+    one[1] = NOWHERE;
+    let fault = table.clone().settle(&plan, &one, &counts([0, 0, 1, 0]));
+    let text = fault.expect_err("one is left").to_string();
+    assert!(text.ends_with("last is: free_warp"), "{text}");
+    (places[1], places[2]) = (NOWHERE, NOWHERE);
+    let settled = table.settle(&plan, &places, &counts([0, 0, 2, 0]));
+    assert_eq!(settled.expect("both are gone").operations, 2);
+    assert!(table.live().is_empty());
+}
+
+#[test]
+fn alignments_are_kept_as_long_as_a_block_is_there() {
+    let (mut table, mut places) = table();
+    let aligned = |steps: &[[u32; 3]], align| {
+        let mut plan = plan(steps);
+        plan.steps.iter_mut().for_each(|step| step.align = align);
+        plan
+    };
+    places[3] = at(32, 10);
+    let new = aligned(&[[MALLOC, 3, 10]], 512);
+    let settled = table.settle(&new, &places, &counts([1, 0, 0, 0]));
+    settled.expect("a block");
+    assert_eq!([1, 2, 3].map(|block| table.align(block)), [16, 16, 512]);
+    let resize = aligned(&[[RESIZE, 3, 70]], 512);
+    let fault = table.settle(&resize, &places, &counts([0, 1, 0, 0]));
+    fault.expect("it may be as it was");
+    assert_eq!(table.align(3), 512);
+    places[3] = NOWHERE;
+    let text = Operation(Some(resize.steps[0])).to_string();
+    assert_eq!(text, "realloc to 70 bytes at a multiple of 512");
 }
 
 #[test]
@@ -101,11 +150,18 @@ fn what_cannot_be_is_told() {
     let full = counts([1, 1, 1, 0]);
     let mut damaged = full;
     damaged[DAMAGED] = 3;
+    let mut dirty = full;
+    dirty[DIRTY] = 2;
     for (change, counts, part) in [
         (
             (|_| ()) as fn(&mut [Place]),
             damaged,
             "3 blocks did not hold",
+        ),
+        (
+            |_| (),
+            dirty,
+            "2 blocks of calloc were not all zero when they were handed out",
         ),
         (
             |p| p[1] = at(10, 100),

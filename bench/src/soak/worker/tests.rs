@@ -19,7 +19,7 @@ fn worker(kind: Kind, plant: Plant) -> Worker<Simulated> {
     let heap = Simulated::new(POOL, BLOCKS, plant);
     let planner = Planner {
         dice: Dice::new(11),
-        sizes: Sizes::new(POOL - METADATA, u64::MAX),
+        sizes: Sizes::new(POOL - METADATA, u64::MAX, 1 << 12),
         lanes: 64,
         width: 32,
     };
@@ -99,6 +99,16 @@ fn each_kind_of_fault_is_found() {
             Plant::Damaged,
             Kind::Old,
             "1 blocks did not hold what was written",
+        ),
+        (
+            Plant::Dirty,
+            Kind::Old,
+            "1 blocks of calloc were not all zero",
+        ),
+        (
+            Plant::Misaligned,
+            Kind::Old,
+            "does not lie at a multiple of",
         ),
         (Plant::Usage, Kind::Old, "blocks are in use, and there are"),
         (

@@ -1,16 +1,15 @@
 //! A heap of the host that does what plans say, or something wrong.
 
 use crate::soak::heap::{Came, Heap, SIDES};
-use crate::soak::plan::Plan;
+use crate::soak::plan::{Plan, gives_back};
 use crate::soak::table::{NOWHERE, byte_of};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use warpheap_api::DevicePtr;
 use warpheap_api::host::{Audit, DeviceError, PoolStats, Region, RegionUse, Snapshot, Usage};
 use warpheap_bench_kernels::churn::{DAMAGED, FAILED, FREED};
-use warpheap_bench_kernels::replay::{
-    COUNTS, DROP, FREE, HAD, Place, RESIZE, RESIZED, SKIPPED, TRY,
-};
+use warpheap_bench_kernels::replay::{HAD, Place, RESIZED, SKIPPED};
+use warpheap_bench_kernels::soak::{CALLOC, COUNTS, DIRTY, RESIZE};
 
 /// Bytes in front of the blocks.
 pub const METADATA: u64 = 4096;
@@ -32,6 +31,9 @@ pub enum Plant {
     /// Counts a free more; a damaged block.
     Count,
     Damaged,
+    /// Counts a block of zeros that are none; hands out a block behind what it has to be a multiple of.
+    Dirty,
+    Misaligned,
     /// Tells of a block more; contradicts itself.
     Usage,
     Inconsistent,
@@ -84,20 +86,24 @@ impl Simulated {
     }
 
     /// The first place that is large enough.
-    fn malloc(&mut self, bytes: u32) -> Option<Place> {
+    fn malloc(&mut self, bytes: u32, align: u32) -> Option<Place> {
         let wanted = u64::from(bytes.max(1)).next_multiple_of(16);
         if self.is_planted(Plant::Early) || self.is_planted(Plant::Unsupported) {
             self.failures[if self.plant == Plant::Early { 0 } else { 2 }] += 1;
             self.launches = 0;
             return None;
         }
-        let mut begin = METADATA;
+        let align = u64::from(align);
+        let planted = self.is_planted(Plant::Misaligned) && align > 16;
+        let behind = if planted { 16 } else { 0 };
+        let mut begin = METADATA.next_multiple_of(align);
         for (&at, &length) in &self.live {
-            if at - begin >= wanted {
+            if at >= begin + behind + wanted {
                 break;
             }
-            begin = at + length;
+            begin = begin.max((at + length).next_multiple_of(align));
         }
+        begin += behind;
         if self.is_planted(Plant::Outside) {
             begin = self.bytes - 16;
         } else if begin + wanted > self.bytes {
@@ -122,17 +128,17 @@ impl Simulated {
 
     fn one(&mut self, side: usize, plan: &Plan) -> Came {
         let mut counts = vec![0; COUNTS];
-        for step in &plan.steps {
+        for step in plan.of_blocks() {
             let mut place = self.places[side][step.block as usize];
             let there = !place.block.is_null();
             match step.what {
-                FREE | DROP if !there => counts[SKIPPED] += u32::from(step.what == FREE),
-                FREE | DROP => {
+                _ if gives_back(step) && !there => counts[SKIPPED] += 1,
+                _ if gives_back(step) => {
                     self.free(place);
-                    counts[FREED] += u32::from(step.what == FREE);
+                    counts[FREED] += 1;
                     place.block = DevicePtr::NULL;
                 }
-                what => match self.malloc(step.bytes) {
+                what => match self.malloc(step.bytes, step.align) {
                     None => {
                         counts[FAILED] += 1;
                         place = if what == RESIZE { place } else { NOWHERE };
@@ -143,7 +149,9 @@ impl Simulated {
                         place = new;
                     }
                     Some(new) => {
-                        counts[HAD] += u32::from(what != TRY);
+                        let planted = what == CALLOC && self.is_planted(Plant::Dirty);
+                        counts[DIRTY] += u32::from(planted);
+                        counts[HAD] += 1;
                         place = new;
                     }
                 },
