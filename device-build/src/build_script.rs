@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::thread;
+use std::thread::{self, Builder, ScopedJoinHandle};
 
 use crate::device_crate::{self, CHECK, DeviceCrate};
 use crate::error::BuildError;
@@ -121,7 +121,7 @@ fn embed(
             report.watch.extend(options.formats.iter().map(file));
         }
     }
-    let mut columns = in_formats(options, |format| {
+    let mut columns = in_formats(options, Builder::new, |format| {
         let make = |(krate, source): &(DeviceCrate, String)| {
             image(options, krate, format, source, folder.as_ref())
         };
@@ -160,22 +160,26 @@ fn embed(
 /// The images of a crate in one format, of those that have kernels.
 type Column = std::vec::IntoIter<Option<Image>>;
 
-/// Makes the images in each format that is wanted, one format beside the other; of the others there are none.
+/// Makes the images in each format that is wanted, one format beside the other on threads that are begun with what `thread` gives, or one
+/// after the other where the system gives none; of the other formats there are none.
 fn in_formats(
     options: &Options,
+    thread: impl Fn() -> Builder,
     make: impl Fn(Format) -> Result<Vec<Option<Image>>, BuildError> + Sync,
 ) -> Result<Vec<(Format, Column)>, BuildError> {
     let make = &make;
     thread::scope(|scope| {
         let started = Format::ALL.map(|format| {
             let wanted = options.formats.contains(&format);
-            (format, wanted.then(|| scope.spawn(move || make(format))))
+            let make = move || make(format);
+            let start = || thread().spawn_scoped(scope, make).map_err(|_| make());
+            (format, wanted.then(start))
         });
-        let ended = started.map(|(format, thread)| {
-            let column = match thread.map(thread::ScopedJoinHandle::join) {
+        let ended = started.map(|(format, started)| {
+            let column = match started.map(|thread| thread.map(ScopedJoinHandle::join)) {
                 None => Ok(Vec::new()),
-                Some(Ok(made)) => made,
-                Some(Err(panic)) => std::panic::resume_unwind(panic),
+                Some(Ok(Ok(made)) | Err(made)) => made,
+                Some(Ok(Err(panic))) => std::panic::resume_unwind(panic),
             };
             column.map(|column| (format, column.into_iter()))
         });
@@ -208,7 +212,7 @@ mod tests {
         let options = Options::new("", "").formats(Format::ALL);
         // Whoever comes first waits for the other: one after the other, this would not end.
         let together = Barrier::new(Format::ALL.len());
-        let columns = in_formats(&options, |_| {
+        let columns = in_formats(&options, Builder::new, |_| {
             together.wait();
             Ok(vec![None])
         });
@@ -220,7 +224,7 @@ mod tests {
     #[test]
     fn a_format_that_is_not_wanted_is_not_made() {
         let options = Options::new("", "").formats([Format::Spirv]);
-        let made = in_formats(&options, |format| {
+        let made = in_formats(&options, Builder::new, |format| {
             assert_eq!(format, Format::Spirv);
             Ok(vec![None])
         });
@@ -230,5 +234,20 @@ mod tests {
             .map(|(_, column)| column.len())
             .collect();
         assert_eq!(lengths, [0, 1]);
+    }
+
+    #[test]
+    fn without_threads_one_format_is_made_after_the_other() {
+        let options = Options::new("", "").formats(Format::ALL);
+        // None can have so large a stack.
+        let none = || Builder::new().stack_size(usize::MAX / 4);
+        let here = thread::current().id();
+        let columns = in_formats(&options, none, |_| {
+            assert_eq!(thread::current().id(), here);
+            Ok(vec![None])
+        });
+        let columns = columns.expect("nothing fails");
+        assert!(columns.iter().map(|(format, _)| *format).eq(Format::ALL));
+        assert!(columns.iter().all(|(_, column)| column.len() == 1));
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::{Result, message};
 use crate::sh;
 use std::path::Path;
-use std::thread;
+use std::thread::{self, Builder};
 use std::time::Instant;
 use warpheap_build::{DeviceCrate, Format, Toolchain, compile_ptx, compile_spirv, toolchain};
 
@@ -47,11 +47,17 @@ pub fn report(target: &Path) -> Result {
         let krate = &krate;
         let begin = |format| {
             let toolchain = report.first(format)?;
-            Some(scope.spawn(move || compile(krate, format, toolchain)))
+            let compile = move || compile(krate, format, toolchain);
+            // Where the system gives no thread, here.
+            let thread = Builder::new().spawn_scoped(scope, compile);
+            Some(thread.map_err(|_| compile()))
         };
-        Format::ALL.map(begin).map(|thread| {
-            let joined = thread?.join();
-            Some(joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        Format::ALL.map(begin).map(|started| match started? {
+            Ok(thread) => {
+                let joined = thread.join();
+                Some(joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            }
+            Err(compiled) => Some(compiled),
         })
     });
     let mut gaps = Vec::new();

@@ -7,6 +7,7 @@
 
 use crate::error::Result;
 use std::sync::{Mutex, PoisonError};
+use std::thread::{Builder, ScopedJoinHandle};
 use warpheap_build::{DeviceCrate, Format, Toolchain};
 
 /// A crate as one of its images, a format, and what makes it.
@@ -46,11 +47,21 @@ impl Queue {
 }
 
 /// Does every job, as many at a time as there are workers, at least one for each format, and gives their complaints. What comes last
-/// is done first.
+/// is done first. Workers for which the system gives no thread work one after the other.
 ///
 /// # Errors
 /// The first error of a worker, which does nothing more then; the others end what is left.
 pub(super) fn side_by_side(
+    jobs: Vec<Job>,
+    workers: usize,
+    work: impl Fn(&DeviceCrate, Format, &Toolchain) -> Result<Option<String>> + Sync,
+) -> Result<Vec<String>> {
+    on_threads(Builder::new, jobs, workers, work)
+}
+
+/// The same on threads that are begun with what `thread` gives.
+fn on_threads(
+    thread: impl Fn() -> Builder,
     jobs: Vec<Job>,
     workers: usize,
     work: impl Fn(&DeviceCrate, Format, &Toolchain) -> Result<Option<String>> + Sync,
@@ -78,14 +89,18 @@ pub(super) fn side_by_side(
     std::thread::scope(|scope| {
         let numbers = 0..workers.max(FEWEST);
         let workers: Vec<_> = numbers
-            .map(|number| scope.spawn(move || worker(number)))
+            .map(|number| {
+                let work = move || worker(number);
+                thread().spawn_scoped(scope, work).map_err(|_| work())
+            })
             .collect();
         let mut complaints = Vec::new();
         for worker in workers {
-            match worker.join() {
-                Ok(outcome) => complaints.extend(outcome?),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+            let outcome = match worker.map(ScopedJoinHandle::join) {
+                Ok(Ok(outcome)) | Err(outcome) => outcome,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            };
+            complaints.extend(outcome?);
         }
         Ok(complaints)
     })
@@ -132,6 +147,20 @@ mod tests {
         let mut complaints = complaints.unwrap();
         complaints.sort();
         assert_eq!(complaints, ["PTX", "SPIR-V"]);
+    }
+
+    #[test]
+    fn without_threads_every_job_is_done_all_the_same() {
+        let project = project();
+        let jobs = vec![job(project.path(), Format::Spirv); 4];
+        // None can have so large a stack.
+        let none = || Builder::new().stack_size(usize::MAX / 4);
+        let here = std::thread::current().id();
+        let complaints = on_threads(none, jobs, FEWEST, |_, format, _| {
+            assert_eq!(std::thread::current().id(), here);
+            Ok(Some(format.to_string()))
+        });
+        assert_eq!(complaints.unwrap(), ["SPIR-V"; 4]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::batch::Batch;
 use crate::graph::growth::{self, Demand};
 use crate::graph::reference::InNeighbours;
-use std::thread;
+use crate::threads::{each, processors};
 
 /// Steps of capacities that there can be.
 const CLASSES: usize = 31;
@@ -31,17 +31,10 @@ impl Rows {
 
     /// Merges a batch with all threads of the machine; gives how many edges came or went.
     pub fn merge(&mut self, batch: &Batch, adding: bool) -> u32 {
-        let threads = thread::available_parallelism().map_or(1, |n| n.get());
-        let share = self.rows.len().div_ceil(threads).max(1);
-        let parts: Vec<Part> = thread::scope(|scope| {
-            let work = self.rows.chunks_mut(share).enumerate().map(|(part, rows)| {
-                let first = part * share;
-                scope.spawn(move || merge_part(rows, first, batch, adding))
-            });
-            let work: Vec<_> = work.collect();
-            work.into_iter()
-                .filter_map(|part| part.join().ok())
-                .collect()
+        let share = self.rows.len().div_ceil(processors()).max(1);
+        let parts = self.rows.chunks_mut(share).enumerate().collect();
+        let parts = each(parts, |(part, rows)| {
+            merge_part(rows, part * share, batch, adding)
         });
         for part in &parts {
             for (sum, blocks) in self.blocks.iter_mut().zip(part.blocks) {

@@ -1,8 +1,8 @@
 //! The CPU's count of triangles.
 
 use crate::graph::reference::InNeighbours;
+use crate::threads::{each, processors};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread;
 
 /// Vertices that a thread takes at a time.
 const TAKEN: u32 = 256;
@@ -10,7 +10,7 @@ const TAKEN: u32 = 256;
 /// Triangles of an undirected graph whose rows have each edge in both directions, once.
 pub fn count(rows: &InNeighbours) -> u64 {
     let next = AtomicU32::new(0);
-    let worker = || {
+    let worker = |_| {
         let mut sum = 0;
         loop {
             let first = next.fetch_add(TAKEN, Ordering::Relaxed);
@@ -21,14 +21,7 @@ pub fn count(rows: &InNeighbours) -> u64 {
             sum += (first..last).map(|vertex| of(rows, vertex)).sum::<u64>();
         }
     };
-    let threads = thread::available_parallelism().map_or(1, |n| n.get());
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        workers
-            .into_iter()
-            .filter_map(|worker| worker.join().ok())
-            .sum()
-    })
+    each((0..processors()).collect(), worker).into_iter().sum()
 }
 
 /// Triangles whose smallest vertex this is.

@@ -1,8 +1,7 @@
 //! Edges made by several threads, in their order.
 
-use crate::threads::in_parts;
+use crate::threads::{each, in_parts, processors};
 use std::ops::Range;
-use std::thread;
 
 /// Vertices that are worth a thread.
 const LEAST: u32 = 1 << 12;
@@ -10,18 +9,13 @@ const LEAST: u32 = 1 << 12;
 /// The edges of these numbers, made by all threads of the machine.
 pub fn numbered(numbers: Range<u64>, edge: impl Fn(u64) -> [u32; 2] + Sync) -> Vec<[u32; 2]> {
     let count = (numbers.end - numbers.start) as usize;
-    let threads = thread::available_parallelism().map_or(1, |n| n.get());
-    let share = count.div_ceil(threads).max(1);
+    let share = count.div_ceil(processors()).max(1);
     let mut edges = vec![[0u32; 2]; count];
-    let of = &edge;
-    thread::scope(|scope| {
-        for (part, slice) in edges.chunks_mut(share).enumerate() {
-            let first = numbers.start + (part * share) as u64;
-            scope.spawn(move || {
-                for (number, edge) in (first..).zip(slice) {
-                    *edge = of(number);
-                }
-            });
+    let parts = edges.chunks_mut(share).enumerate().collect();
+    each(parts, |(part, slice)| {
+        let first = numbers.start + (part * share) as u64;
+        for (number, place) in (first..).zip(slice) {
+            *place = edge(number);
         }
     });
     edges
