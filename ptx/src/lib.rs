@@ -58,19 +58,27 @@ pub fn with_one_way_fences(ptx: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The text with the number behind the first `directive` made at least `least`.
+/// The text with the number behind the first `directive` made at least `least`; as it is if there is none.
 fn raised(ptx: &str, directive: &str, least: &str) -> String {
     let Some(at) = ptx.find(directive).map(|at| at + directive.len()) else {
         return ptx.into();
     };
     let (head, rest) = ptx.split_at(at);
-    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.');
-    let (number, rest) = rest.split_at(end.unwrap_or(rest.len()));
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    // A point that no digit follows begins another word.
+    let mut end = digits(rest);
+    while end > 0
+        && let Some(behind) = rest[end..].strip_prefix('.')
+        && digits(behind) > 0
+    {
+        end += 1 + digits(behind);
+    }
+    let (number, rest) = rest.split_at(end);
     let parts = |number: &str| -> Vec<u32> {
         let parts = number.split('.');
         parts.map(|part| part.parse().unwrap_or(0)).collect()
     };
-    let number = match parts(number) < parts(least) {
+    let number = match !number.is_empty() && parts(number) < parts(least) {
         true => least,
         false => number,
     };
@@ -348,6 +356,10 @@ mod tests {
         );
         let text = with_one_way_fences(&both).to_string();
         assert!(text.starts_with(".version 8.6\n.target sm_90\n"), "{text}");
+        // What is no number stays.
+        let broken = both.replacen(".version ", ".version .func 2", 1);
+        let text_of_broken = with_one_way_fences(&broken);
+        assert!(text_of_broken.starts_with(".version .func 2"), "{broken}");
         assert_eq!(text.matches("fence.release.gpu;").count(), 1);
         assert_eq!(text.matches("fence.acquire.gpu;").count(), 1);
         assert_eq!(text.matches("fence.acq_rel.gpu;").count(), 1);

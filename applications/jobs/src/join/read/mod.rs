@@ -163,11 +163,28 @@ fn rows(name: &str, bytes: &[u8], head: bool) -> Result<Vec<Tuple>, TableError> 
 /// Checks that the text of a record has no quotes that go on behind its line: a rank that reads from the next line on does not know
 /// of them.
 fn closed(text: &[u8]) -> Result<(), LineError> {
-    let mut lines = text.trim_ascii_start().split(|byte| *byte == b'\n');
-    let line = lines.next().unwrap_or_default();
-    match line.iter().filter(|byte| **byte == b'"').count() % 2 {
-        0 => Ok(()),
-        _ => Err(LineError::OpenQuote),
+    // Where a character is, as the reader of CSV sees it: quotes count at the begin of a field alone, and are doubled inside.
+    enum Place {
+        Begin,
+        Plain,
+        Quoted,
+        BehindQuote,
+    }
+    let blank = text.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    let text = &text[blank.count()..];
+    let mut place = Place::Begin;
+    for byte in text.iter().take_while(|byte| **byte != b'\n') {
+        place = match (place, byte) {
+            (Place::Begin | Place::BehindQuote, b'"') => Place::Quoted,
+            (Place::Quoted, b'"') => Place::BehindQuote,
+            (Place::Quoted, _) => Place::Quoted,
+            (_, b',' | b'\r') => Place::Begin,
+            _ => Place::Plain,
+        };
+    }
+    match place {
+        Place::Quoted => Err(LineError::OpenQuote),
+        _ => Ok(()),
     }
 }
 

@@ -61,6 +61,9 @@ fn bad_lines_are_named() {
     refused(b"1,2\n\xFF,3\n", &["t.csv:2: ", "UTF-8"]);
     refused("1,2\n\n1,\"3\n\"\n", &["t.csv:3: ", "a quote is opened"]);
     refused("1,\"3", &["t.csv:1: ", "a quote is opened"]);
+    // As many quotes as it takes, of which one is a letter.
+    refused("k\",\"p\r\n1,2\n", &["t.csv:1: ", "a quote is opened"]);
+    refused("1,2\"\n", &["t.csv:1: ", "payload `2\"` is no number"]);
     refused("1,\"a\rb\"\n", &["t.csv:1: ", "`a\\rb`"]);
     refused("1,2\n\u{FEFF}3,4\n", &["t.csv:2: ", "is no number"]);
 }
