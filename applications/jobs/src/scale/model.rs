@@ -29,8 +29,8 @@ pub const KMERS: Job = Job {
     rate: 173.3e6 / 18.4e-3,
     weak: 2e9,
     strong: 64e9,
-    // 200 million by each of four ranks in 35.6 ms (`docs/results/several.md`).
-    cut: 35.6e-3 / 200e6,
+    // 200 million by each of four ranks in 9.9 ms (`docs/results/several.md`).
+    cut: 9.9e-3 / 200e6,
     rounds: true,
     beside: true,
 };
@@ -42,8 +42,8 @@ pub const JOIN: Job = Job {
     rate: 2.0 * 10_485_760.0 / (1.59e-3 + 0.30e-3 + 0.969e-3),
     weak: 400e6,
     strong: 12.8e9,
-    // 200 million by each of four ranks in 19.6 ms (`docs/results/several.md`).
-    cut: 19.6e-3 / 200e6,
+    // 200 million by each of four ranks in 3.9 ms (`docs/results/several.md`).
+    cut: 3.9e-3 / 200e6,
     rounds: true,
     beside: false,
 };
