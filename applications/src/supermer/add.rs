@@ -74,9 +74,13 @@ pub fn supermer_add<A: DeviceAlloc>(
 /// K-mer `at` of a piece with these words.
 #[inline(always)]
 fn kmer_in([a, b, c, d]: [u32; 4], at: u32, k: u32, canonical: bool) -> Kmer {
-    // It lies in three of the words.
+    // It begins in any of the words, and lies in up to three.
     let (mut first, mut second, mut third) = (a, b, c);
-    if at >= 16 {
+    if at >= 48 {
+        (first, second, third) = (d, 0, 0);
+    } else if at >= 32 {
+        (first, second, third) = (c, d, 0);
+    } else if at >= 16 {
         (first, second, third) = (b, c, d);
     }
     let bit = at % 16 * 2;

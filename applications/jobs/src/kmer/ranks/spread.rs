@@ -187,7 +187,11 @@ fn too_many() -> JobError {
 mod tests {
     use super::super::owners::Cutter;
     use super::*;
-    use crate::kmer::generate;
+    use crate::kmer::{generate, reference};
+    use std::collections::HashMap;
+    use warpheap::DeviceHashMap;
+    use warpheap::device::WarpHeap;
+    use warpheap_applications::kmer::Kmer;
 
     #[test]
     fn the_device_cuts_as_the_cpu_does() {
@@ -240,6 +244,47 @@ mod tests {
                     "k {k}, {ranks} ranks"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn the_device_counts_all_kmers_of_pieces() {
+        let device = crate::device::open(Some("host"), None).unwrap();
+        let kernels = warpheap_applications::load(&device).unwrap();
+        let sequences = generate::reads(3000, 5);
+        for (k, canonical) in [
+            (1, false),
+            (2, true),
+            (15, false),
+            (17, true),
+            (21, false),
+            (31, true),
+        ] {
+            let places = sequences.places(k);
+            let pieces = Cutter::new(k, 1).pieces(&sequences, 0..places).concat();
+            let pool = device.reserve::<WarpHeap>(8 << 20).unwrap();
+            let map = DeviceHashMap::<Kmer, u32, WarpHeap>::new(&pool, 10).unwrap();
+            let added = DeviceVec::<u32>::zeroed(&device, 1).unwrap();
+            let shape = LaunchConfig::for_num_elems(pieces.len() as u32);
+            let pieces = DeviceVec::from_slice(&device, &pieces).unwrap();
+            kernels
+                .supermer_add(
+                    &pool,
+                    shape,
+                    map.map(),
+                    &pieces,
+                    &added,
+                    k,
+                    canonical.into(),
+                )
+                .unwrap();
+            let counts = reference::count(&sequences, k, canonical);
+            let word = |kmer: Kmer| u64::from(kmer.high) << 32 | u64::from(kmer.low);
+            let found = map.to_vec().unwrap();
+            let found: HashMap<u64, u32> =
+                found.into_iter().map(|(kmer, n)| (word(kmer), n)).collect();
+            assert_eq!(found, counts.of, "k {k}");
+            assert_eq!(u64::from(added.to_vec().unwrap()[0]), counts.total);
         }
     }
 }
