@@ -151,6 +151,9 @@ struct Draft<'a> {
     numbers: usize,
     /// Blocks that have a step.
     touched: HashSet<u32>,
+    /// How many are new, and how many of those that were there go.
+    got: u64,
+    given: u64,
 }
 
 impl Planner {
@@ -165,6 +168,8 @@ impl Planner {
             plan: Plan::default(),
             numbers: table.free().len(),
             touched: HashSet::new(),
+            got: 0,
+            given: 0,
         };
         let mut manner = Manner::Each;
         for lane in 0..lanes {
@@ -195,9 +200,15 @@ impl Draft<'_> {
             4 | 5 => Manner::One(self.planner.dice.below(width)),
             6 if aim.mallocs > 0 => Manner::None,
             7 | 8 if whole && aim.mallocs > 0 => self.ask(width),
-            9 if whole && aim.frees > 0 => Manner::Give,
+            9 if whole && aim.frees > 0 && self.may_give() => Manner::Give,
             _ => Manner::Each,
         }
+    }
+
+    /// Whether no more blocks go than should for those that come. Lanes that ask may ask for no more than is left; were those
+    /// that give back not held to anything, a launch of many lanes would not fill a heap.
+    fn may_give(&self) -> bool {
+        self.given * u64::from(self.aim.mallocs) <= self.got * u64::from(self.aim.frees)
     }
 
     /// `malloc_warp`, if each lane can have a block.
@@ -294,6 +305,7 @@ impl Draft<'_> {
             request.bytes = request.bytes.min(left);
         }
         self.numbers -= 1;
+        self.got += 1;
         let step = Step {
             what: request.what,
             block: table.free()[self.numbers],
@@ -341,12 +353,15 @@ impl Draft<'_> {
     /// A lane whose warp gives back together goes along, also without a block.
     fn free(&mut self, what: u32) {
         match self.some() {
-            Some(block) => self.push(Step {
-                what,
-                block,
-                bytes: 0,
-                align: self.table.align(block),
-            }),
+            Some(block) => {
+                self.given += 1;
+                self.push(Step {
+                    what,
+                    block,
+                    bytes: 0,
+                    align: self.table.align(block),
+                });
+            }
             None if what == FREE_WARP => self.plan.steps.push(Step {
                 what,
                 block: NONE,

@@ -229,3 +229,24 @@ fn plans_have_all_that_lanes_do() {
     let long = table.live().iter().filter(|&&block| block % LONG == 0);
     assert!(long.count() * LONG as usize > 2 * table.live().len());
 }
+
+/// Whole warps give back no more than is right, also where a few large blocks are all that may be asked for.
+#[test]
+fn many_lanes_fill_a_heap() {
+    let (room, numbers) = (32u64 << 20, 1 << 14);
+    let (mut planner, mut table) = (planner(7, 4096, 32), Table::new(numbers));
+    let mut rounds = 0;
+    while table.bytes() < room * 3 / 4 && rounds < 60 {
+        let aim = Aim {
+            mallocs: 12,
+            frees: 1,
+            budget: room / 16,
+            ..AIM
+        };
+        let plan = planner.plan(&table, aim);
+        done(&mut table, &plan, numbers);
+        rounds += 1;
+    }
+    let live = table.bytes();
+    assert!(live >= room * 3 / 4, "{live} bytes after {rounds} rounds");
+}
