@@ -195,6 +195,8 @@ struct Layout {
 }
 
 impl Layout {
+    /// Inlined, so that the program that measures compiles it: this crate is not optimised for tests.
+    #[inline]
     fn draw(case: Case, dice: &mut SmallRng) -> Self {
         let pages = case.pages as usize;
         let mut is_taken = vec![true; pages];

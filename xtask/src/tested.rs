@@ -3,10 +3,10 @@
 use crate::workspace::{self, PROFILE};
 use std::process::Command;
 
-/// Crates that are compiled without optimisation: kernels for the host, most of them with every allocator, the lab and the command line. They take
-/// a sixth of the time then, and most tests that run them 8 % more: what runs long is the emulator. (Not in the manifest, which is a source
-/// of images.) Not the suite, whose tests of random walks would take ten minutes.
-const QUICKLY_COMPILED: [&str; 18] = [
+/// Crates that are compiled without optimisation: kernels for the host, most of them with every allocator, the suite, the lab and the command line.
+/// They take a sixth of the time then, and most tests that run them 8 % more: what runs long is the emulator. (Not in the manifest, which is a
+/// source of images.)
+const QUICKLY_COMPILED: [&str; 19] = [
     "warpheap-bench",
     "warpheap-checked-kernels",
     "warpheap-cli",
@@ -23,6 +23,7 @@ const QUICKLY_COMPILED: [&str; 18] = [
     "warpheap-swap",
     "warpheap-tasks",
     "warpheap-test-kernels",
+    "warpheap-tests",
     "warpheap-tree",
     "warpheap-word-count",
 ];
