@@ -43,6 +43,15 @@ pub(super) const OUTSIDE: [&str; 6] = [
     "examples/raw",
 ];
 
+/// How the host's part of the projects is compiled for their tests, whatever their own profiles say, so that the crates they share are
+/// compiled once. (What they compile for GPUs is not concerned: another cargo does.)
+const ALIKE: [&str; 4] = [
+    "codegen-units=16",
+    "debug=false",
+    "lto=\"off\"",
+    "panic=\"unwind\"",
+];
+
 /// The workspace's test programs by name; several may have the same.
 pub(super) struct Programs {
     names: BTreeSet<String>,
@@ -164,7 +173,11 @@ impl<'a> Cargo<'a> {
         if project == CHECKED {
             command.env("WARPHEAP_CHECK", "1");
         }
-        self.run(command.args(["test", "--locked", "--profile", PROFILE]))
+        command.args(["test", "--locked", "--profile", PROFILE]);
+        for setting in ALIKE {
+            command.args(["--config", &format!("profile.{PROFILE}.{setting}")]);
+        }
+        self.run(&mut command)
     }
 
     fn test_workspace(&self) -> Command {
