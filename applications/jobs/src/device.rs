@@ -46,7 +46,8 @@ fn one(device: Option<&str>) -> Result<(), DeviceError> {
         true => Err(DeviceError::BadConfig {
             setting: "--device".into(),
             value: ALL.into(),
-            allowed: "one device, by its number or a part of its name; only `warpheap kmer` works on all at once, as one process".into(),
+            allowed: "one device, by its number or a part of its name; only `warpheap kmer` and `warpheap join` work on all at once, as one process"
+                .into(),
         }),
     }
 }
@@ -64,6 +65,13 @@ pub fn open_in(
     let device = world.open_device(backend, device)?;
     device.keep_pace(true);
     Ok(device)
+}
+
+/// What is said of one of several devices in front of what it did wrong; `at` is its place among them.
+pub(crate) fn label(device: &Device, at: usize) -> String {
+    // As `warpheap doctor` counts: some may be left out.
+    let number = device.number().unwrap_or(at);
+    format!("device {number} ({}): ", device.info().name)
 }
 
 /// The device of a report.

@@ -39,13 +39,21 @@ impl JobError {
         matches!(self, JobError::Wrong { .. })
     }
 
-    /// The same with what it is the error of in front, such as the device. Wrong answers have that where they are found.
+    /// The same with what it is the error of in front, such as the device.
     pub(crate) fn of(self, label: &str) -> Self {
         match self {
             JobError::Usage(why) => JobError::Usage(format!("{label}{why}")),
             JobError::Input(why) => JobError::Input(format!("{label}{why}")),
             JobError::Run(why) => JobError::Run(format!("{label}{why}")),
-            wrong @ JobError::Wrong { .. } => wrong,
+            JobError::Wrong {
+                allocator,
+                backend,
+                what,
+            } => JobError::Wrong {
+                allocator,
+                backend,
+                what: format!("{label}{what}"),
+            },
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::progress::Bars;
 use frame::Frame;
 use std::io::IsTerminal;
 use std::path::Path;
-use warpheap::{Snapshot, SnapshotSeries};
+use warpheap::{Device, Snapshot, SnapshotSeries};
 use warpheap_jobs::progress::{Bar, Progress};
 
 /// What a file is to hold, by its name.
@@ -59,6 +59,19 @@ impl Format {
             Format::Svg => svg::CELLS,
             Format::Html | Format::Json => html::CELLS,
         }
+    }
+}
+
+/// Refuses to show the heaps of several devices as one.
+///
+/// # Errors
+/// [`CliError::Usage`].
+pub fn of_one(path: Option<&Path>, devices: &[Device]) -> Result<(), CliError> {
+    match (path, devices) {
+        (Some(_), [_, _, ..]) => Err(CliError::Usage(
+            "--heap-map shows one heap, and each of several devices has its own: name one device with --device".into(),
+        )),
+        _ => Ok(()),
     }
 }
 

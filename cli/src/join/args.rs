@@ -49,7 +49,8 @@ pub struct JoinArgs {
     /// Backend: host, cuda or vulkan [default: the best one present, or $WARPHEAP_BACKEND].
     #[arg(long, value_name = "NAME")]
     pub backend: Option<String>,
-    /// Device: its number or a part of its name, as `warpheap doctor` shows them.
+    /// Device: its number or a part of its name, as `warpheap doctor` shows them; `all`: each that can be used joins the rows of a
+    /// part of the keys.
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
     /// Leave out the CPU's join, which takes longer than the device's: only the runs are compared with each other.

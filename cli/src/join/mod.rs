@@ -64,17 +64,18 @@ fn job(args: &JoinArgs, world: &World, progress: &dyn Progress) -> Result<String
         };
         let chosen = allocators::named(names, &join::all(), DEFAULT)?;
         let (backend, device) = (args.backend.as_deref(), args.device.as_deref());
-        let device = match world.size() {
-            1 => device::open(backend, device)?,
-            _ => device::open_in(world, backend, device)?,
+        let devices = match world.size() {
+            1 => device::open_some(backend, device)?,
+            _ => vec![device::open_in(world, backend, device)?],
         };
-        Ok::<_, CliError>((chosen, device))
+        heap_map::of_one(args.heap_map.as_deref(), &devices)?;
+        Ok::<_, CliError>((chosen, devices))
     };
-    let (chosen, device) = world.agree(asked())?;
+    let (chosen, devices) = world.agree(asked())?;
     let options = args.options();
-    let report = match world.size() {
-        1 => Some(join::run(&device, &chosen, &options, progress)?),
-        _ => join::ranks::run(world, &device, &chosen, &options, progress)?,
+    let report = match (world.size(), &devices[..]) {
+        (2.., [device]) => join::ranks::run(world, device, &chosen, &options, progress)?,
+        _ => Some(join::run_on(&devices, &chosen, &options, progress)?),
     };
     let Some(report) = report else {
         return Ok(String::new());

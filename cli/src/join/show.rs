@@ -2,11 +2,16 @@
 
 use crate::text::{grouped, percent, table, time};
 use crate::{device, size};
+use warpheap_jobs::device::DeviceReport;
 use warpheap_jobs::join::report::{JoinReport, RankReport, Report, Run, Source};
 
 /// The report for people.
 pub fn text(report: &Report) -> String {
-    let mut text = device::lines(&report.device) + &joined(&report.join);
+    let devices = match &report.devices[..] {
+        [] => device::lines(&report.device),
+        several => device::numbered(several),
+    };
+    let mut text = devices + &joined(&report.join);
     if let Some(run) = report.runs.first() {
         text += &format!("checksum  {:016x}\n", run.found.checksum);
     }
@@ -26,11 +31,51 @@ pub fn text(report: &Report) -> String {
     let mut rows = vec![head.map(String::from).to_vec()];
     rows.extend(report.runs.iter().map(|run| row(run, report.checked)));
     text += &format!("\n{}", table(&rows));
+    for run in report.runs.iter().filter(|run| !run.parts.is_empty()) {
+        text += &format!("\n{}", parts_table(run, &report.devices));
+    }
     text += &ranks_table(&report.ranks);
     if let Some(carrier) = &report.carrier {
         text += &format!("rows went from device to device by {carrier}\n");
     }
     text
+}
+
+/// What each of several devices did: a row for each.
+fn parts_table(run: &Run, devices: &[DeviceReport]) -> String {
+    let head = [
+        run.allocator,
+        "left",
+        "right",
+        "matches",
+        "pool",
+        "pages",
+        "upload",
+        "partition",
+        "build",
+        "probe",
+        "on the device",
+        "free",
+    ];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for (at, (part, device)) in run.parts.iter().zip(devices).enumerate() {
+        let (run, phases) = (&part.run, &part.run.phases);
+        rows.push(vec![
+            format!("{} {}", device::number(at, device), device.name),
+            grouped(part.rows_left),
+            grouped(part.rows_right),
+            grouped(run.found.matches),
+            size::display(run.pool_bytes),
+            grouped(run.found.pages),
+            time(part.upload),
+            time(phases.partition),
+            time(phases.build),
+            time(phases.probe),
+            time(phases.probe_device),
+            time(phases.free),
+        ]);
+    }
+    table(&rows)
 }
 
 /// What each of several ranks did; of the first allocator, where it depends on that.
@@ -140,6 +185,7 @@ pub mod tests {
         Report {
             schema: SCHEMA,
             device: device(),
+            devices: Vec::new(),
             join: JoinReport::new(
                 Source::Generated {
                     matches: 3,

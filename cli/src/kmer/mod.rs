@@ -60,12 +60,8 @@ fn job(args: &KmerArgs, world: &World, progress: &dyn Progress) -> Result<String
             1 => device::open_some(backend, device)?,
             _ => vec![device::open_in(world, backend, device)?],
         };
-        if devices.len() > 1 && args.heap_map.is_some() {
-            return Err(CliError::Usage(
-                "--heap-map shows one heap, and each of several devices has its own: name one device with --device".into(),
-            ));
-        }
-        Ok((allocators, devices))
+        heap_map::of_one(args.heap_map.as_deref(), &devices)?;
+        Ok::<_, CliError>((allocators, devices))
     };
     let (allocators, devices) = world.agree(asked())?;
     let options = args.options();

@@ -1,5 +1,6 @@
 //! The hash join on the host backend.
 
+mod devices;
 mod input;
 
 use super::{TempFile, warpheap, warpheap_with};

@@ -284,7 +284,7 @@ fn all_devices_are_for_one_heap_each() {
     let two = [("WARPHEAP_HOST_DEVICES", "2")];
     let map = host(&["--bases", "3000", "--device", "all", "--heap-map", "-"]);
     warpheap_with(&map, b"", &two).failed(2, &["--heap-map shows one heap"]);
-    for job in ["graph", "join", "bench"] {
+    for job in ["graph", "soak", "bench"] {
         let args = [job, "--backend", "host", "--device", "all"];
         let parts = ["--device=all is not possible", "`warpheap kmer`"];
         warpheap_with(&args, b"", &two).failed(2, &parts);

@@ -11,11 +11,12 @@
 //! | `options`, `ready` | what is asked for; what is made of it before the first run |
 //! | `check` | whether it is right |
 //! | [`report`] | what comes of it |
-//! | [`ranks`] | the same by several processes |
+//! | `devices`, [`ranks`] | the same on several devices, and by several processes |
 
 mod allocators;
 mod check;
 mod context;
+mod devices;
 mod hashed;
 mod most;
 mod options;
@@ -32,6 +33,7 @@ pub mod tables;
 
 pub use allocators::{Job, USUAL, all, traced};
 pub use context::Context;
+pub use devices::run_on;
 pub use options::Options;
 pub use ready::Ready;
 
@@ -68,6 +70,7 @@ pub fn run(
     Ok(Report {
         schema: SCHEMA,
         device: DeviceReport::from(device),
+        devices: Vec::new(),
         join: ready.report(runs.first().map_or(0, |run| run.found.matches)),
         runs,
         checked: options.checked,

@@ -40,6 +40,22 @@ impl Ready {
         let started = Instant::now();
         let (tables, source) = options.input.tables()?;
         let loading = started.elapsed();
+        let mut ready = Self::of_tables(device, kernels, tables, source, options)?;
+        ready.times[0] += loading;
+        Ok(ready)
+    }
+
+    /// The same of tables that are there, and may have no rows; the time of loading is that of the CPU's join.
+    ///
+    /// # Errors
+    /// More rows or matches than there can be, a device that fails.
+    pub(super) fn of_tables(
+        device: &Device,
+        kernels: Kernels,
+        tables: Tables,
+        source: Source,
+        options: &Options,
+    ) -> Result<Self, JobError> {
         let rows = tables.left.len().max(tables.right.len());
         check_rows(device.info(), rows as u64)?;
         first_copy(device, size_of_val(&tables.left[..]))?;
@@ -49,12 +65,11 @@ impl Ready {
         let upload = started.elapsed();
         let tables = Some(tables);
         let mut ready = Self::with(device, kernels, left, right, tables, source, options)?;
-        ready.times[0] += loading;
         ready.times[1] = upload;
         Ok(ready)
     }
 
-    /// The same of tables that are on the device, and may have no rows; the time of loading is that of the CPU's join.
+    /// The same of tables that are on the device.
     ///
     /// # Errors
     /// More rows or matches than there can be, a device that fails.

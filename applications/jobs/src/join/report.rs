@@ -12,13 +12,16 @@ use warpheap_applications::join::MATCH_WORDS;
 /// Version of the JSON: goes up when a field changes its name or meaning, not when one is added.
 pub const SCHEMA: u32 = 1;
 
-/// Everything that the command prints: one join, one device, a run per allocator.
+/// Everything that the command prints: one join, one device or several, a run per allocator.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     /// [`SCHEMA`].
     pub schema: u32,
-    /// Where it ran.
+    /// Where it ran; the first device of several.
     pub device: DeviceReport,
+    /// All devices, if they are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<DeviceReport>,
     /// What was joined.
     pub join: JoinReport,
     /// One per allocator, in the order asked for.
@@ -113,7 +116,7 @@ pub enum Source {
     },
 }
 
-/// One allocator's run.
+/// One allocator's run. Of several devices or ranks pools and pages are those of all, and a phase takes as long as on the slowest.
 #[derive(Debug, Clone, Serialize)]
 pub struct Run {
     /// Name of the allocator.
@@ -134,6 +137,24 @@ pub struct Run {
     /// Time per phase.
     #[serde(flatten)]
     pub phases: Phases,
+    /// What each of several devices of one process did, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartRun>,
+}
+
+/// What one of several devices did.
+#[derive(Debug, Clone, Serialize)]
+pub struct PartRun {
+    /// Rows of the left table that it joined.
+    pub rows_left: u64,
+    /// Rows of the right table that it joined.
+    pub rows_right: u64,
+    /// Seconds to copy them to it.
+    #[serde(rename = "upload_s", serialize_with = "seconds")]
+    pub upload: Duration,
+    /// Its run.
+    #[serde(flatten)]
+    pub run: Run,
 }
 
 /// What a probe found.
@@ -185,8 +206,8 @@ pub struct Phases {
 }
 
 impl Found {
-    /// What two ranks found.
-    pub(super) fn and(self, other: Found) -> Found {
+    /// What two devices or ranks found.
+    fn and(self, other: Found) -> Found {
         Found {
             pages: self.pages + other.pages,
             matches: self.matches + other.matches,
@@ -197,7 +218,7 @@ impl Found {
 
 impl Phases {
     /// The longer one of each phase.
-    pub(super) fn longest(self, other: Phases) -> Phases {
+    fn longest(self, other: Phases) -> Phases {
         Phases {
             partition: self.partition.max(other.partition),
             partition_device: self.partition_device.max(other.partition_device),
@@ -261,7 +282,27 @@ impl Run {
             utilisation: match_bytes as f64 / bytes_of_pages.max(1) as f64,
             probe_mtuples_per_s: rows as f64 / seconds / 1e6,
             phases,
+            parts: Vec::new(),
         }
+    }
+
+    /// The runs of several devices or ranks with an allocator as one: sums of what they take and find, the longest of times; of so
+    /// many right `rows` in all.
+    pub(super) fn of_all<'a>(
+        allocator: &'static str,
+        runs: impl Iterator<Item = &'a Run>,
+        rows: u64,
+        page_bytes: u32,
+    ) -> Self {
+        let mut pool_bytes = 0;
+        let mut found = Found::default();
+        let mut phases = Phases::default();
+        for run in runs {
+            pool_bytes += run.pool_bytes;
+            found = found.and(run.found);
+            phases = phases.longest(run.phases);
+        }
+        Run::new(allocator, pool_bytes, rows, found, page_bytes, phases)
     }
 }
 

@@ -8,10 +8,12 @@ use super::reference::Counts;
 use super::report::{PartRun, Phases, Run, Shared, rate};
 use super::sequences::Sequences;
 use super::survey::Survey;
+use crate::device::label;
 use crate::error::JobError;
 use crate::pool::{Failed, Failure};
 use crate::progress::{Furthest, Progress, Silent, kept};
 use crate::room::first_copy;
+use crate::threads::each;
 use std::time::Instant;
 use warpheap::api::AllocError;
 use warpheap::{
@@ -169,36 +171,24 @@ pub(super) fn conclude(
 fn at_once<A: CountsKmers>(context: &Context<'_>) -> Result<Vec<Counted>, Failure> {
     let sequences = context.sequences;
     let ranges = sequences.ranges(context.k, context.devices.len());
-    let label = format!("{}: counting k-mers", A::NAME);
     let places = sequences.places(context.k);
-    let bar = context.progress.bar(label, places.into());
+    let title = format!("{}: counting k-mers", A::NAME);
+    let bar = context.progress.bar(title, places.into());
     let shares = ranges.iter().zip(context.devices).enumerate();
     let shares = shares.map(|(at, (range, (device, kernels)))| Share {
         device,
         kernels,
         part: sequences.part(range),
-        // As `warpheap doctor` counts: some may be left out.
-        label: format!(
-            "device {} ({}): ",
-            device.number().unwrap_or(at),
-            device.info().name
-        ),
+        label: label(device, at),
         progress: &Silent,
         bar: Some(Furthest::of(&*bar)),
     });
     let shares: Vec<Share<'_>> = shares.collect();
-    std::thread::scope(|scope| {
-        let count = |share| scope.spawn(move || count_part::<A>(context, share));
-        let threads: Vec<_> = shares.iter().map(count).collect();
-        let ended = threads.into_iter().zip(&shares);
-        let ended = ended.map(|(thread, share)| match thread.join() {
-            Ok(counted) => counted.map_err(|failure| failure.of(&share.label)),
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        // All have ended before one is looked at.
-        let ended: Vec<Result<Counted, Failure>> = ended.collect();
-        ended.into_iter().collect()
-    })
+    let counted = each(shares.iter().collect(), |share: &Share<'_>| {
+        count_part::<A>(context, share).map_err(|failure| failure.of(&share.label))
+    });
+    // All have ended before one is looked at.
+    counted.into_iter().collect()
 }
 
 /// Counts the part of one device.
@@ -275,7 +265,7 @@ fn in_pool<A: CountsKmers>(
     phases.free = started.elapsed();
 
     let started = Instant::now();
-    let wrong = |what| Failed::Other(wrong(context, A::NAME, format!("{}{what}", share.label)));
+    let wrong = |what| Failed::Other(wrong(context, A::NAME, what));
     if share.bar.is_some() {
         sorted(&mut pairs, context.k).map_err(wrong)?;
     }

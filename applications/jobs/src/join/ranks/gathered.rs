@@ -103,27 +103,14 @@ fn run_of(allocator: &'static str, rows: u64, page_bytes: u32, numbers: &[u64; 1
     Run::new(allocator, pool_bytes, rows, found, page_bytes, phases)
 }
 
-/// The runs of all ranks with each allocator as one: sums of what they take and find, the longest of times; of so many right `rows`.
+/// The runs of all ranks with each allocator as one, of so many right `rows`.
 pub fn together(ranks: &[RankReport], rows: u64, page_bytes: u32) -> Vec<Run> {
-    let number = ranks.first().map_or(0, |rank| rank.runs.len());
-    let one = |number: usize| {
+    let first = ranks.iter().take(1).flat_map(|rank| &rank.runs).enumerate();
+    let one = |(number, run): (usize, &Run)| {
         let runs = ranks.iter().filter_map(|rank| rank.runs.get(number));
-        let all = runs.cloned().reduce(|one, two| Run {
-            pool_bytes: one.pool_bytes + two.pool_bytes,
-            found: one.found.and(two.found),
-            phases: one.phases.longest(two.phases),
-            ..one
-        })?;
-        Some(Run::new(
-            all.allocator,
-            all.pool_bytes,
-            rows,
-            all.found,
-            page_bytes,
-            all.phases,
-        ))
+        Run::of_all(run.allocator, runs, rows, page_bytes)
     };
-    (0..number).filter_map(one).collect()
+    first.map(one).collect()
 }
 
 #[cfg(test)]

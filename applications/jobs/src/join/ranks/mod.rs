@@ -103,6 +103,7 @@ pub fn run(
     Ok(Some(Report {
         schema: SCHEMA,
         device: DeviceReport::from(device),
+        devices: Vec::new(),
         join: JoinReport {
             rows_left: all[0],
             rows_right: all[1],
