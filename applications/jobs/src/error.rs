@@ -101,7 +101,7 @@ impl From<DistError> for JobError {
 
 #[cfg(test)]
 mod tests {
-    use super::within;
+    use super::{JobError, within};
 
     #[test]
     fn a_setting_out_of_bounds_is_named_with_its_bounds() {
@@ -110,5 +110,20 @@ mod tests {
             let error = within("--k", value, 1..=31).unwrap_err().to_string();
             assert_eq!(error, format!("--k {value} is out of bounds: give 1 to 31"));
         }
+    }
+
+    #[test]
+    fn an_error_of_a_device_names_it_and_stays_what_it_is() {
+        let wrong = JobError::Wrong {
+            allocator: "Bump",
+            backend: "host".into(),
+            what: "two are missing".into(),
+        };
+        let of = wrong.of("device 1 (emulator): ");
+        assert!(of.is_wrong(), "{of}");
+        let text = "Bump on host: device 1 (emulator): two are missing; ";
+        assert!(of.to_string().starts_with(text), "{of}");
+        let run = JobError::Run("no room".into()).of("device 1 (emulator): ");
+        assert_eq!(run.to_string(), "device 1 (emulator): no room");
     }
 }

@@ -62,6 +62,8 @@ pub struct Row {
     pub tied: Option<[f64; 2]>,
     /// The same of the cycles, in order: the first one, then means.
     pub tied_series: Vec<f64>,
+    /// The percentage of the heap that blocks had there, likewise.
+    pub filled_series: Vec<f64>,
     /// The percentage of the heap that was tied where it was empty, likewise.
     pub empty_series: Vec<f64>,
 }

@@ -46,22 +46,30 @@ impl Series {
     /// # Errors
     /// [`Fault::Creep`] if it grew.
     pub fn add(&mut self, figure: f64) -> Result<(), Fault> {
+        match self.keep(figure) {
+            true => self.judge(),
+            false => Ok(()),
+        }
+    }
+
+    /// Adds the figure of a cycle, which may grow; whether there is another mean.
+    pub fn keep(&mut self, figure: f64) -> bool {
         self.first.get_or_insert(figure);
         self.last = Some(figure);
         if self.left_out < LEFT_OUT {
             self.left_out += 1;
-            return Ok(());
+            return false;
         }
         self.next.push(figure);
         if self.next.len() < self.each {
-            return Ok(());
+            return false;
         }
         self.means.push(mean(&std::mem::take(&mut self.next)));
         if self.means.len() == KEPT {
             self.means = self.means.chunks(2).map(mean).collect();
             self.each *= 2;
         }
-        self.judge()
+        true
     }
 
     fn judge(&self) -> Result<(), Fault> {

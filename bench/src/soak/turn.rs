@@ -179,6 +179,7 @@ fn row<A: Worked>(
             .zip(old.ratio.last())
             .map(<[f64; 2]>::from),
         tied_series: old.ratio.shown(SHOWN),
+        filled_series: old.filled.shown(SHOWN),
         empty_series: old.empty.shown(SHOWN),
     }
 }

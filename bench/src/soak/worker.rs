@@ -97,6 +97,8 @@ pub(super) struct Worker<H> {
     tally: Tally,
     /// Bytes tied over bytes of blocks, where churn ends.
     pub ratio: Series,
+    /// The share of the heap that blocks have, in percent, where churn ends: what is tied for few blocks is much for each.
+    pub filled: Series,
     /// The share of the heap that is tied, in percent, where it is empty.
     pub empty: Series,
 }
@@ -123,6 +125,7 @@ impl<H: Heap> Worker<H> {
             looked: Duration::ZERO,
             tally: Tally::default(),
             ratio: Series::new("what is tied over what blocks have", 0.05),
+            filled: Series::new("the percentage of the heap that blocks have", 100.0),
             empty: Series::new("the percentage that is tied in an empty heap", 2.0),
         }
     }
@@ -148,6 +151,11 @@ impl<H: Heap> Worker<H> {
 
     fn room(&self) -> u64 {
         self.heap.bytes().saturating_sub(self.heap.metadata_bytes())
+    }
+
+    /// The percentage of the heap that so many bytes are.
+    fn percent(&self, bytes: u64) -> f64 {
+        100.0 * bytes as f64 / self.room().max(1) as f64
     }
 
     fn level(&self) -> Level {
@@ -279,6 +287,7 @@ impl<H: Heap> Worker<H> {
         let live = self.level().live;
         match (self.phase, self.kind) {
             (Phase::Churn, _) if judged && live > 0 => {
+                self.filled.keep(self.percent(live));
                 self.ratio.add(self.tied as f64 / live as f64)?;
             }
             (Phase::Churn, Kind::Reset) => {
@@ -288,8 +297,7 @@ impl<H: Heap> Worker<H> {
             (Phase::Fill, Kind::Grows(most)) => self.grow(most)?,
             (Phase::Drain | Phase::Empty, Kind::Grows(_)) => self.shrink()?,
             (Phase::Empty, _) if judged => {
-                let share = 100.0 * self.tied as f64 / self.room().max(1) as f64;
-                self.empty.add(share)?;
+                self.empty.add(self.percent(self.tied))?;
             }
             _ => {}
         }

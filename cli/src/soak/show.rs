@@ -38,6 +38,7 @@ pub fn text(report: &Report) -> String {
     text += &table(&rows);
     for row in report.rows.iter().filter(|row| row.tied.is_some()) {
         text += &series(row, "tied/live where churn ended", &row.tied_series);
+        text += &series(row, "percent in blocks there", &row.filled_series);
         text += &series(row, "percent tied where it was empty", &row.empty_series);
     }
     text
@@ -88,6 +89,7 @@ mod tests {
             rate: 6172.5,
             tied,
             tied_series: vec![1.25, 1.5],
+            filled_series: vec![79.5, 80.0],
             empty_series: vec![0.0],
         };
         let report = Report {
@@ -116,7 +118,11 @@ mod tests {
         let series = "WarpHeap, tied/live where churn ended: 1.250 1.500";
         assert_eq!(
             lines[7..],
-            [series, "WarpHeap, percent tied where it was empty: 0.000"]
+            [
+                series,
+                "WarpHeap, percent in blocks there: 79.500 80.000",
+                "WarpHeap, percent tied where it was empty: 0.000"
+            ]
         );
     }
 }

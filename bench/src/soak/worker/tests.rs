@@ -49,6 +49,9 @@ fn a_heap_that_does_right_goes_through_its_cycles() {
         let (grows, old) = (matches!(kind, Kind::Grows(_)), kind == Kind::Old);
         assert_eq!(tally.resizes >= 20, grows, "{tally:?}");
         assert_eq!(worker.ratio.last().is_some(), old);
+        let filled = worker.filled.shown(100);
+        assert_eq!(filled.is_empty(), !old);
+        assert!(filled.iter().all(|share| *share > 50.0), "{filled:?}");
         assert_eq!(worker.empty.last(), old.then_some(0.0));
     }
 }
