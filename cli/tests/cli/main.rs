@@ -72,6 +72,26 @@ fn warpheap_with(args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Out
     }
 }
 
+/// Checks that a command with these arguments tells of each of two devices, on lines of its own, and has lines that begin with `more`; and that
+/// it tells of one as if it had been named.
+#[track_caller]
+fn both_devices_are_told(args: &[&str], more: &[&str]) {
+    let with = |devices| warpheap_with(args, b"", &[("WARPHEAP_HOST_DEVICES", devices)]).out;
+    let alone = with("1");
+    assert!(alone.starts_with("device    host: "), "{alone}");
+    let both = with("2");
+    let rows = [
+        "device 0  host: ",
+        "device 1  host: ",
+        "0 emulator",
+        "1 emulator",
+    ];
+    for row in [&rows, more].concat() {
+        let is_there = both.lines().any(|line| line.starts_with(row));
+        assert!(is_there, "{row}: {both}");
+    }
+}
+
 impl Outcome {
     /// The JSON of a command that went well.
     #[track_caller]
