@@ -5,6 +5,7 @@
 
 pub mod list;
 pub mod queue;
+pub mod queue_rates;
 pub mod rates;
 pub mod shared_vec;
 pub mod string;
