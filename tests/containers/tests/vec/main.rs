@@ -62,6 +62,7 @@ mod host {
 
 warpheap_container_tests::explored_few!(few);
 
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
 mod gpu {
     use super::*;
 
