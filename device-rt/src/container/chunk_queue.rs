@@ -128,10 +128,7 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
             handle = team.broadcast(handle);
             let ring = Ring::<T, A::Memory>::of(words, handle);
             let claim = ring.claim_to_push(team);
-            if claim.claimed {
-                done = ring.put(claim, value);
-            }
-            ring.pushed(team, claim, done);
+            done = ring.put(team, claim, value);
 
             let late = Team::new(team.group(), team.ballot(!claim.claimed));
             waited = select(handle == seen, waited + 1, 0);
@@ -177,10 +174,7 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
             handle = team.broadcast(handle);
             let ring = Ring::<T, A::Memory>::of(words, handle);
             let claim = ring.claim_to_pop(team, round >= ROUNDS_BY_COUNT);
-            if claim.claimed {
-                done = ring.take(claim, value);
-            }
-            ring.popped(team, claim, done);
+            done = ring.take(team, claim, value);
             if (claim.answer == Answer::DRAINED) & team.leads() {
                 // Who closed the ring had the next one.
                 words.acquire();

@@ -149,10 +149,7 @@ impl<T: HeapData + Copy> HeapQueue<T> {
             let team = Team::by_word(Group::here(), ring.at);
             let claim = ring.claim_to_push(team);
             full = !claim.claimed;
-            if claim.claimed {
-                done = ring.put(claim, value);
-            }
-            ring.pushed(team, claim, done);
+            done = ring.put(team, claim, value);
             round += 1;
             back_off(done | full, round);
         }
@@ -180,10 +177,7 @@ impl<T: HeapData + Copy> HeapQueue<T> {
         while !done & !empty & (round < ROUNDS) {
             let team = Team::by_word(Group::here(), ring.at);
             let claim = ring.claim_to_pop(team, round >= ROUNDS_BY_COUNT);
-            if claim.claimed {
-                done = ring.take(claim, value);
-            }
-            ring.popped(team, claim, done);
+            done = ring.take(team, claim, value);
             empty = claim.answer == Answer::EMPTY;
             round += 1;
             back_off(done | empty, round);

@@ -51,8 +51,13 @@ pub(crate) const MARKS: u32 = BUSY | WRITTEN | PASSED;
 /// The smallest number of slots, as a power of two: laps are multiples of it, and leave room for the marks.
 const SLOTS_LOG2: u32 = 3;
 
-/// Looks at a slot that is not ready.
-const LOOKS: u32 = 64;
+/// Looks at a slot that is not ready. In the emulator, where schedules leave lanes alone for as long as they like, few: so that
+/// tests see positions that are lost.
+const LOOKS: u32 = if cfg!(any(target_arch = "nvptx64", target_arch = "spirv")) {
+    64
+} else {
+    2
+};
 /// Nanoseconds between two of them.
 const PAUSE: u32 = 100;
 
@@ -206,58 +211,54 @@ impl<T: HeapData + Copy, M: HeapMemory> Ring<T, M> {
         }
     }
 
-    /// Puts an element into the slot of a claimed position. False if the position is lost; then nothing has been pushed.
-    /// [`pushed`](Self::pushed) follows.
+    /// Collective over the team's group: members that claimed a position put their element into its slot. False if the lane
+    /// claimed none, or lost it; then nothing has been pushed.
     #[inline(always)]
-    pub fn put(self, claim: Claim, value: T) -> bool {
+    pub fn put(self, team: Team, claim: Claim, value: T) -> bool {
         let words = self.words;
         let position = claim.position;
         let slot = slot::<T>(self.at, self.log2, position);
         let lap = lap(self.log2, position);
-        let (mut looks, mut lost, mut mine) = (0, false, false);
+        // As whoever popped in the last lap left it, mostly.
+        let mut state = lap.wrapping_sub(1 << slots_log2(self.log2));
+        let (mut looks, mut mine, mut lost) = (0, false, !claim.claimed);
         while !mine & !lost {
-            let state = words.load(slot);
-            if ahead(state & !MARKS, lap) >= 0 {
-                lost = true;
-            } else if state & (BUSY | WRITTEN) == 0 {
-                // Who popped the slot's last element has read it, and who passed it over has moved the head.
-                words.acquire();
-                lost = (state & PASSED != 0) & (ahead(words.load(self.at + HEAD), position) > 0);
-                if !lost {
-                    mine = words.compare_exchange(slot, state, lap | BUSY) == state;
-                }
-            } else {
+            let found = words.compare_exchange(slot, state, lap | BUSY);
+            mine = found == state;
+            looks += 1;
+            lost = !mine & ((ahead(found & !MARKS, lap) >= 0) | (looks == LOOKS));
+            state = found & !(BUSY | WRITTEN);
+            if !mine & (found != state) {
                 arch::pause(PAUSE);
             }
-            looks += 1;
-            lost |= !mine & (looks == LOOKS);
         }
         if mine {
-            value.put(words, slot + 1);
+            // Who popped the slot's last element has read it, and who passed it over has moved the head.
+            words.acquire();
+            lost = (state & PASSED != 0) && (ahead(words.load(self.at + HEAD), position) > 0);
+            if !lost {
+                value.put(words, slot + 1);
+            }
             words.release();
-            if words.fetch_or(slot, WRITTEN) & PASSED != 0 {
+            if !lost {
+                lost = words.fetch_or(slot, WRITTEN) & PASSED != 0;
+            }
+            if lost {
                 // Whoever was to pop it may have gone. So it was never there.
                 words.store(slot, lap | PASSED);
-                mine = false;
             }
         }
-        mine
-    }
-
-    /// Collective over the team's group, behind [`put`](Self::put) of those that claimed a position: counts what was pushed.
-    #[inline(always)]
-    pub fn pushed(self, team: Team, claim: Claim, done: bool) {
-        let taken = team.ballot(done).count();
+        let done = mine & !lost;
+        let number = team.ballot(done).count();
         if team.leads() {
-            if taken != 0 {
-                self.words.fetch_add(self.at + READY, taken);
+            if number != 0 {
+                words.fetch_add(self.at + READY, number);
             }
-            if taken < claim.some {
-                self.words.fetch_sub(self.at + USED, claim.some - taken);
+            if number < claim.some {
+                words.fetch_sub(self.at + USED, claim.some - number);
             }
         }
-        // Whoever goes on knows that it was counted.
-        team.group().barrier();
+        done
     }
 
     /// Collective over the team's group: positions to pop from, for members from the first on. `insists` takes them where the
@@ -315,14 +316,14 @@ impl<T: HeapData + Copy, M: HeapMemory> Ring<T, M> {
         }
     }
 
-    /// Takes the element of a claimed position. False if the position is passed over; then `value` is as it was.
-    /// [`popped`](Self::popped) follows.
+    /// Collective over the team's group: members that claimed a position take the element of its slot. False if the lane claimed
+    /// none, or passes the slot over; then `value` is as it was.
     #[inline(always)]
-    pub fn take(self, claim: Claim, value: &mut T) -> bool {
+    pub fn take(self, team: Team, claim: Claim, value: &mut T) -> bool {
         let words = self.words;
         let slot = slot::<T>(self.at, self.log2, claim.position);
         let lap = lap(self.log2, claim.position);
-        let (mut looks, mut there, mut passed) = (0, false, false);
+        let (mut looks, mut there, mut passed) = (0, false, !claim.claimed);
         while !there & !passed {
             let last = looks == LOOKS;
             let state;
@@ -342,29 +343,27 @@ impl<T: HeapData + Copy, M: HeapMemory> Ring<T, M> {
             }
             looks += 1;
         }
+        let number = team.ballot(there).count();
+        if team.leads() {
+            // Beside what follows, which takes as long.
+            if number != 0 {
+                words.fetch_sub(self.at + USED, number);
+            }
+            if number < claim.some {
+                words.fetch_add(self.at + READY, claim.some - number);
+            }
+        }
         if there {
             words.acquire();
             *value = T::get(words, slot + 1);
-            words.release();
+        }
+        words.release();
+        // What the leader counted members know: else one might find no room where it made some.
+        team.group().barrier();
+        if there {
             words.fetch_and(slot, !(BUSY | WRITTEN));
         }
         there
-    }
-
-    /// Collective over the team's group, behind [`take`](Self::take) of those that claimed a position: counts what was taken.
-    #[inline(always)]
-    pub fn popped(self, team: Team, claim: Claim, done: bool) {
-        let taken = team.ballot(done).count();
-        if team.leads() {
-            if taken != 0 {
-                self.words.fetch_sub(self.at + USED, taken);
-            }
-            if taken < claim.some {
-                self.words.fetch_add(self.at + READY, claim.some - taken);
-            }
-        }
-        // Whoever goes on knows that it was counted: else it might find no room where it made some.
-        team.group().barrier();
     }
 
     /// Closes the ring: what was pushed stays until it is popped.
