@@ -3,7 +3,7 @@
 use super::block::word_of;
 use super::handle::{holds_shared, word_handle};
 use super::queue::{QueueError, ROUNDS_BY_COUNT, back_off};
-use super::ring::{Answer, BROUGHT, NEXT, Ring, ring_layout, slots_log2};
+use super::ring::{Answer, BROUGHT, MAX_LOG2, NEXT, Ring, ring_layout, slots_log2};
 use crate::sync::{Group, Team};
 use crate::{Heap, arch};
 use core::marker::PhantomData;
@@ -18,13 +18,16 @@ pub(crate) const TAIL: usize = 0;
 pub(crate) const LOG2: usize = 1;
 /// The oldest ring that is still there.
 pub(crate) const FIRST: usize = 2;
+/// Elements of the largest ring that the heap may serve, as a power of two.
+pub(crate) const MOST: usize = 3;
 /// The ring that is popped from: not beside the other one.
 pub(crate) const HEAD: usize = 32;
 /// Words of the control block.
 pub(crate) const CONTROL: usize = 36;
 
 /// Rounds of an operation, without those in which it waits for the next ring, before it is contended.
-const ROUNDS: u32 = 512;
+/// Where a heap serves small rings alone, a million lanes get on one ring after the other.
+const ROUNDS: u32 = 1 << 16;
 /// Rounds that a lane waits for who brings the next ring, and one more for so many slots of it; then it brings one itself.
 const PATIENCE: u32 = 64;
 const SLOTS_A_ROUND_LOG2: u32 = 6;
@@ -33,14 +36,16 @@ const SLOTS_A_ROUND_LOG2: u32 = 6;
 /// time: a handle of one word.
 ///
 /// A list of rings as that of [`HeapQueue`](crate::container::HeapQueue). A ring that is full is closed, and followed by one for
-/// twice as many elements; those who pop empty it before they go on to that one (as in the *LCRQ* of A. Morrison and Y. Afek,
-/// PPoPP 2013). As long as the last ring suffices nothing is asked of the heap.
+/// twice as many elements, or as many, if the heap has no room for more or never serves it; those who pop empty it before they go
+/// on to that one (as in the *LCRQ* of A. Morrison and Y. Afek, PPoPP 2013). As long as the last ring suffices nothing is asked of
+/// the heap.
 ///
 /// Linearisable: an operation that succeeds takes effect when it gets its last position; *empty* is answered only if that was so at
 /// one moment during the call. *Memory*: rings that are empty stay until [`tidy`](Self::tidy) or [`free`](Self::free), since a
-/// lane may still look at them. All rings together have less than four times as many slots as there were ever elements
-/// in the queue and lanes pushing at the same time, however many elements came and went. Copies of the handle name the same queue.
-/// A zero word is a queue that is empty and takes no elements.
+/// lane may still look at them. All rings together have less than four times as many slots as there were ever elements in the queue
+/// and lanes at work with it at the same time, however many elements came and went; unless the heap did not serve twice as
+/// many: then each ring that fills up adds its size. Copies of the handle name the same queue. A zero word is a queue that is empty
+/// and takes no elements.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct HeapChunkQueue<T> {
@@ -80,6 +85,7 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
                 Ring::<T, A::Memory>::clear(words, ring.word(), log2, 0, 1);
                 words.write(at + TAIL, handle);
                 words.write(at + LOG2, log2);
+                words.write(at + MOST, MAX_LOG2);
                 words.write(at + FIRST, handle);
                 words.write(at + HEAD, handle);
                 Ok(Self::from_word(control.granule() + 1))
@@ -295,33 +301,50 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
         waited: u32,
     ) -> Step {
         let words = heap.memory();
-        let log2 = ring.log2() + 1;
         // Of nobody but itself a lane with room learns something: there may be none without.
         let source = select(
             late.members().contains(arch::lane()),
             late.leader(),
             arch::lane(),
         );
-        let (mut next, mut failed, mut brought) = (0, 0, 0);
+        let (mut next, mut failed, mut brought, mut log2) = (0, 0, 0, 0);
         if late.leads() {
             next = words.load(ring.at + NEXT);
-            let patience = PATIENCE + (1 << slots_log2(log2) >> SLOTS_A_ROUND_LOG2);
-            if next == 0 {
-                let brings = (words.load(ring.at + BROUGHT) == 0)
-                    && (words.exchange(ring.at + BROUGHT, 1) == 0);
-                if brings | (waited >= patience) {
-                    match heap.malloc(ring_layout::<T>(log2)) {
-                        Ok(block) => brought = block.granule() + 1,
-                        Err(error) => {
-                            failed = error.code();
-                            // Somebody else may have more luck.
-                            words.store(ring.at + BROUGHT, 0);
+            let patience = PATIENCE + (2 << slots_log2(ring.log2()) >> SLOTS_A_ROUND_LOG2);
+            let mut brings = (next == 0)
+                && ((waited >= patience)
+                    || ((words.load(ring.at + BROUGHT) == 0)
+                        && (words.exchange(ring.at + BROUGHT, 1) == 0)));
+            // Twice as many, or as many, if the heap has not more.
+            let most = words.load(at + MOST);
+            let twice = (ring.log2() < most)
+                && (ring_layout::<T>(ring.log2() + 1).size() as u64 <= A::CAPS.max_size);
+            log2 = ring.log2() + twice as u32;
+            while brings {
+                match heap.malloc(ring_layout::<T>(log2)) {
+                    Ok(block) => {
+                        brought = block.granule() + 1;
+                        brings = false;
+                    }
+                    Err(error) => {
+                        failed = error.code();
+                        brings = log2 > ring.log2();
+                        if brings & (failed == AllocError::Unsupported.code()) {
+                            words.store(at + MOST, ring.log2());
                         }
+                        log2 = ring.log2();
                     }
                 }
             }
+            if brought != 0 {
+                failed = 0;
+            } else if failed != 0 {
+                // Somebody else may have more luck.
+                words.store(ring.at + BROUGHT, 0);
+            }
         }
         brought = late.group().shuffle(brought, source);
+        log2 = late.group().shuffle(log2, source);
         if brought != 0 {
             Ring::<T, A::Memory>::clear(words, word_of(brought), log2, late.rank(), late.count());
         }

@@ -238,36 +238,48 @@ fn tidies<A: Subject>(site: &Site) {
     queues.free();
 }
 
-/// Each request fails once, until there is none to fail.
-fn runs_out(site: &Site) {
+/// Each request fails once. Without its first blocks there is no queue; where a larger ring fails, one of the same size does.
+fn one_request_fails(site: &Site) {
     let pool = site.heap::<Failing<RandomWalkMalloc>>(8 << 20);
-    for n in 1.. {
+    for n in 1..12 {
         let queues = Queues::empty(site, &pool, 1);
         Failing::refuse(&pool, n).expect("refuses");
         let made = queues.make();
         // The bounded queue's block, and the other one's control block and ring.
         assert_eq!(made.is_err(), n <= 3, "request {n}");
-        let mut refused = made.is_err();
-        if !refused {
+        if made.is_ok() {
             let ops = [vec![PUSH; 60], vec![POP; 40]].concat();
             let events = queues.run(Kind::Growing, &ops, 5, 20);
-            refused = events.iter().any(|event| event.code == EXHAUSTED);
-            Failing::refuse(&pool, 0).expect("refuses none");
+            assert!(events[..60].iter().all(|event| event.code == 0), "{n}");
+            let popped = events[60..].iter().filter(|e| e.code == 0).count();
             let rest = queues.run(Kind::Growing, &[POP; 61], 61, 1);
-            let count = |events: &[QueueEvent], push: bool| {
-                let done = |e: &&QueueEvent| e.code == 0;
-                let side = if push { &events[..60] } else { &events[60..] };
-                side.iter().filter(done).count()
-            };
             let left = rest.iter().filter(|event| event.code == 0).count();
-            assert_eq!(count(&events, true), count(&events, false) + left);
+            assert_eq!(60, popped + left, "{n}");
         }
+        Failing::refuse(&pool, 0).expect("refuses none");
         queues.free();
-        if !refused {
-            assert!(n > 6, "only {n} requests for a queue that grows from two");
-            break;
-        }
     }
+}
+
+/// Where the heap has no room for another ring the queue goes on with those that it has.
+fn a_full_heap(site: &Site) {
+    let pool = site.heap::<RandomWalkMalloc>(1 << 20);
+    let queues = Queues::new(site, &pool, 1);
+    let number = 1 << 17;
+    let events = queues.run(Kind::Growing, &vec![PUSH; number], number as u32, 1);
+    let full = events.iter().position(|event| event.code != 0);
+    let full = full.expect("a heap that is full");
+    assert!(full > 20_000, "{full} elements in {} bytes", 1 << 20);
+    assert!(events[full..].iter().all(|event| event.code == EXHAUSTED));
+    assert_eq!(queues.tidy(false)[1] as usize, full);
+    let events = queues.run(Kind::Growing, &vec![POP; full], full as u32, 1);
+    for (at, event) in events.iter().enumerate() {
+        assert_eq!((event.code, event.value), (0, at as u32));
+    }
+    let events = queues.run(Kind::Growing, &[POP, PUSH, POP], 3, 1);
+    let codes = events.iter().map(|event| event.code);
+    assert_eq!(codes.collect::<Vec<_>>(), [NOTHING, 0, 0]);
+    queues.free();
 }
 
 fn everything(site: &Site) {
@@ -278,7 +290,8 @@ fn everything(site: &Site) {
     }
     like_a_deque::<RandomWalkMalloc>(site, cases);
     tidies::<RandomWalkMalloc>(site);
-    runs_out(site);
+    one_request_fails(site);
+    a_full_heap(site);
 }
 
 mod host {

@@ -1,10 +1,9 @@
 //! A queue that grows, owned by the host.
 
-use super::memory::log2_of;
 use super::memory::{Block, Memory, Owner};
 use super::queue::{elements_of, log2_at, ring_of};
-use crate::container::chunk_queue::{CONTROL, FIRST, HEAD, LOG2, TAIL, control_layout};
-use crate::container::ring::{NEXT, ring_layout};
+use crate::container::chunk_queue::{CONTROL, FIRST, HEAD, LOG2, MOST, TAIL, control_layout};
+use crate::container::ring::{MAX_LOG2, NEXT, TAIL as RING_TAIL, ring_layout};
 use crate::container::{HeapChunkQueue, word_of};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -27,7 +26,7 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceChunkQueue<T, A> {
         Self::from_slice_in(pool, &[], log2)
     }
 
-    /// A queue of these elements, the first one in front, in a ring for `1 << log2` elements, or more if there are more.
+    /// A queue of these elements, the first one in front, in rings for `1 << log2` elements each.
     ///
     /// # Errors
     /// As [`new_in`](Self::new_in).
@@ -43,6 +42,7 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceChunkQueue<T, A> {
         let memory = Memory::of(pool);
         let mut control = [0; CONTROL];
         control[LOG2] = log2;
+        control[MOST] = MAX_LOG2;
         let handle = memory.block_with(control_layout(), &control)?;
         // From here on an error frees what there is: a chain from the first ring, none yet.
         let queue = DeviceChunkQueue {
@@ -50,11 +50,27 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceChunkQueue<T, A> {
             types: PhantomData,
         };
         let (memory, at) = (&queue.owner.memory, queue.owner.word());
-        let log2 = log2.max(log2_of(elements.len().max(1)));
-        let ring = memory.block_with(ring_layout::<T>(log2), &ring_of(elements, log2))?;
-        for word in [FIRST, HEAD, TAIL] {
-            memory.write(at + word, &[ring])?;
+        let mut parts = elements.chunks(1 << log2).peekable();
+        let mut last = 0;
+        loop {
+            let part = parts.next().unwrap_or_default();
+            let more = parts.peek().is_some();
+            let mut words = ring_of(part, log2);
+            // A ring that others follow is closed.
+            words[RING_TAIL] += more as u32;
+            let ring = memory.block_with(ring_layout::<T>(log2), &words)?;
+            if last == 0 {
+                memory.write(at + FIRST, &[ring])?;
+                memory.write(at + HEAD, &[ring])?;
+            } else {
+                memory.write(word_of(last) + NEXT, &[ring])?;
+            }
+            last = ring;
+            if !more {
+                break;
+            }
         }
+        memory.write(at + TAIL, &[last])?;
         Ok(queue)
     }
 
