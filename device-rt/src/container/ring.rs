@@ -219,18 +219,20 @@ impl<T: HeapData + Copy, M: HeapMemory> Ring<T, M> {
         let position = claim.position;
         let slot = slot::<T>(self.at, self.log2, position);
         let lap = lap(self.log2, position);
-        // As whoever popped in the last lap left it, mostly.
-        let mut state = lap.wrapping_sub(1 << slots_log2(self.log2));
+        // A load first, since a change of a word that is not in the cache takes longer.
+        let mut state = words.load(slot) & !(BUSY | WRITTEN);
         let (mut looks, mut mine, mut lost) = (0, false, !claim.claimed);
         while !mine & !lost {
-            let found = words.compare_exchange(slot, state, lap | BUSY);
-            mine = found == state;
-            looks += 1;
-            lost = !mine & ((ahead(found & !MARKS, lap) >= 0) | (looks == LOOKS));
-            state = found & !(BUSY | WRITTEN);
-            if !mine & (found != state) {
-                arch::pause(PAUSE);
+            lost = (ahead(state & !MARKS, lap) >= 0) | (looks == LOOKS);
+            if !lost {
+                let found = words.compare_exchange(slot, state, lap | BUSY);
+                mine = found == state;
+                state = found & !(BUSY | WRITTEN);
+                if !mine & (found != state) {
+                    arch::pause(PAUSE);
+                }
             }
+            looks += 1;
         }
         if mine {
             // Who popped the slot's last element has read it, and who passed it over has moved the head.
