@@ -317,8 +317,9 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
                         && (words.exchange(ring.at + BROUGHT, 1) == 0)));
             // Twice as many, or as many, if the heap has not more.
             let most = words.load(at + MOST);
-            let twice = (ring.log2() < most)
-                && (ring_layout::<T>(ring.log2() + 1).size() as u64 <= A::CAPS.max_size);
+            let largest = const { in_usize(A::CAPS.max_size) };
+            let twice =
+                (ring.log2() < most) && (ring_layout::<T>(ring.log2() + 1).size() <= largest);
             log2 = ring.log2() + twice as u32;
             while brings {
                 match heap.malloc(ring_layout::<T>(log2)) {
@@ -384,6 +385,15 @@ struct Step {
     went_on: bool,
     /// The error of the heap, or 0.
     failed: u32,
+}
+
+/// Number of bytes, of which more than there are addresses are none. For constants: not all devices have numbers of 64 bits.
+const fn in_usize(bytes: u64) -> usize {
+    if bytes > usize::MAX as u64 {
+        usize::MAX
+    } else {
+        bytes as usize
+    }
 }
 
 #[inline(always)]

@@ -263,13 +263,15 @@ fn one_request_fails(site: &Site) {
 
 /// Where the heap has no room for another ring the queue goes on with those that it has.
 fn a_full_heap(site: &Site) {
-    let pool = site.heap::<RandomWalkMalloc>(1 << 20);
+    let bytes = 1 << 18;
+    let pool = site.heap::<RandomWalkMalloc>(bytes);
     let queues = Queues::new(site, &pool, 1);
-    let number = 1 << 17;
+    // Each takes 12 bytes.
+    let number = bytes as usize / 12;
     let events = queues.run(Kind::Growing, &vec![PUSH; number], number as u32, 1);
     let full = events.iter().position(|event| event.code != 0);
     let full = full.expect("a heap that is full");
-    assert!(full > 20_000, "{full} elements in {} bytes", 1 << 20);
+    assert!(full > number / 5, "{full} elements in {bytes} bytes");
     assert!(events[full..].iter().all(|event| event.code == EXHAUSTED));
     assert_eq!(queues.tidy(false)[1] as usize, full);
     let events = queues.run(Kind::Growing, &vec![POP; full], full as u32, 1);
