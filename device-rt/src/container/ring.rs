@@ -9,8 +9,8 @@
 //! a slot are its *laps*: who pushes leaves its lap there. Nobody has to wait for anybody:
 //!
 //! - Who pops and finds, after some looks, that the element of its position is not there marks the slot as passed over, and asks for
-//!   another position. Whoever pushes next to a slot that is so marked looks at the head first: where that is past its position,
-//!   nobody will come for the element any more, and the lane asks for another position, too.
+//!   another position. Whoever claims a slot that is so marked to push to it looks at the head then: where that is past its
+//!   position, nobody will come for the element any more, and the lane asks for another position, too.
 //! - Who pushes and finds, after some looks, that the last lap's element is still there leaves nothing behind, and asks for another
 //!   position. Who pops there later passes over.
 
