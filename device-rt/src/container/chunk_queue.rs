@@ -236,24 +236,23 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
     pub unsafe fn tidy<A: DeviceAlloc>(&self, heap: Heap<A>) {
         if self.control != 0 {
             let (words, at) = (heap.memory(), word_of(self.control));
-            let mut ring = Ring::<T, A::Memory>::of(words, words.load(at + HEAD));
-            let mut next = words.load(ring.at + NEXT);
-            while (next != 0) & (ring.len() == 0) {
-                words.store(at + HEAD, next);
-                ring = Ring::of(words, next);
-                next = words.load(ring.at + NEXT);
+            let mut head = words.load(at + HEAD);
+            let mut next = words.load(word_of(head) + NEXT);
+            while (next != 0) & (Ring::<T, A::Memory>::of(words, head).len() == 0) {
+                head = next;
+                next = words.load(word_of(head) + NEXT);
             }
+            let last = Ring::<T, A::Memory>::of(words, head);
             let first = words.read(at + LOG2);
-            if (next == 0) & (ring.len() == 0) & (ring.log2() > first) {
+            if (next == 0) & (last.len() == 0) & (last.log2() > first) {
                 if let Ok(small) = heap.malloc(ring_layout::<T>(first)) {
-                    let handle = small.granule() + 1;
+                    head = small.granule() + 1;
                     Ring::<T, A::Memory>::clear(words, small.word(), first, 0, 1);
-                    words.store(ring.at + NEXT, handle);
-                    words.store(at + TAIL, handle);
-                    words.store(at + HEAD, handle);
+                    words.store(last.at + NEXT, head);
+                    words.store(at + TAIL, head);
                 }
             }
-            let head = words.load(at + HEAD);
+            words.store(at + HEAD, head);
             self.free_rings(heap, head);
             words.store(at + FIRST, head);
         }
