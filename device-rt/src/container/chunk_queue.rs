@@ -244,13 +244,12 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
             }
             let last = Ring::<T, A::Memory>::of(words, head);
             let first = words.read(at + LOG2);
-            if (next == 0) & (last.len() == 0) & (last.log2() > first) {
-                if let Ok(small) = heap.malloc(ring_layout::<T>(first)) {
-                    head = small.granule() + 1;
-                    Ring::<T, A::Memory>::clear(words, small.word(), first, 0, 1);
-                    words.store(last.at + NEXT, head);
-                    words.store(at + TAIL, head);
-                }
+            let large = (next == 0) & (last.len() == 0) & (last.log2() > first);
+            if large && let Ok(small) = heap.malloc(ring_layout::<T>(first)) {
+                head = small.granule() + 1;
+                Ring::<T, A::Memory>::clear(words, small.word(), first, 0, 1);
+                words.store(last.at + NEXT, head);
+                words.store(at + TAIL, head);
             }
             words.store(at + HEAD, head);
             self.free_rings(heap, head);

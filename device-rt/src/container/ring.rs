@@ -328,14 +328,13 @@ impl<T: HeapData + Copy, M: HeapMemory> Ring<T, M> {
         let (mut looks, mut there, mut passed) = (0, false, !claim.claimed);
         while !there & !passed {
             let last = looks == LOOKS;
-            let state;
-            if last {
+            let state = if last {
                 // Who pushes there and sees the mark knows of the head.
                 words.release();
-                state = words.fetch_or(slot, PASSED);
+                words.fetch_or(slot, PASSED)
             } else {
-                state = words.load(slot);
-            }
+                words.load(slot)
+            };
             let ahead = ahead(state & !MARKS, lap);
             there = (ahead == 0) & (state & WRITTEN != 0);
             // A later lap's, or this one's whose element was never there.
