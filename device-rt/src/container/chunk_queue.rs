@@ -342,6 +342,8 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
                 words.store(ring.at + BROUGHT, 0);
             }
         }
+        // The block that the leader got is the members' to clear.
+        late.group().barrier();
         brought = late.group().shuffle(brought, source);
         log2 = late.group().shuffle(log2, source);
         if brought != 0 {
