@@ -243,7 +243,9 @@ impl<T: HeapData + Copy, M: HeapMemory> Ring<T, M> {
             }
             words.release();
             if !lost {
-                lost = words.fetch_or(slot, WRITTEN) & PASSED != 0;
+                // Not by an `or`: who pops would find the element there for a moment where the slot was passed over.
+                let written = lap | BUSY | WRITTEN;
+                lost = words.compare_exchange(slot, lap | BUSY, written) != lap | BUSY;
             }
             if lost {
                 // Whoever was to pop it may have gone. So it was never there.
