@@ -13,7 +13,6 @@ pub mod litmus;
 pub mod mailbox;
 pub mod memory;
 pub mod name;
-pub mod passed;
 pub mod ptx;
 pub mod rename;
 pub mod slot;
@@ -35,7 +34,6 @@ pub const IDIOMS: &[&Idiom] = &[
     &leaf::LOOKING,
     &late::LATE,
     &slot::SLOT,
-    &passed::PASSED,
     &empty::EMPTY,
 ];
 
