@@ -1,26 +1,17 @@
 //! A bounded queue for many producers and consumers.
 
-use super::block::{block_layout, word_of};
 use super::handle::{holds_shared, word_handle};
+use super::ring::{Answer, MAX_LOG2, Ring, ring_layout};
 use crate::sync::{Group, Team, hash};
 use crate::{Heap, arch, thread};
 use core::marker::PhantomData;
 use warpheap_api::abi::ArgBlock;
-use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, LaneMask, Layout};
-use warpheap_api::{least, select};
-
-/// The next position that is pushed to.
-pub(crate) const TAIL: usize = 0;
-/// Number of slots, as a power of two.
-pub(crate) const LOG2: usize = 1;
-/// The next position that is popped from: not beside the other one, since atomics on neighbouring words meet
-/// in one slice of the cache.
-pub(crate) const HEAD: usize = 32;
-/// Words before the slots.
-pub(crate) const HEADER: usize = 64;
+use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, least, select};
 
 /// Rounds of an operation before it is [`QueueError::Contended`].
-const ROUNDS: u32 = 2048;
+const ROUNDS: u32 = 512;
+/// Rounds before an operation that pops [insists](Ring::claim_to_pop).
+pub(super) const ROUNDS_BY_COUNT: u32 = 8;
 /// Nanoseconds of the longest pause after a round in vain, as a power of two.
 const PAUSE_LOG2: u32 = 12;
 
@@ -28,7 +19,8 @@ const PAUSE_LOG2: u32 = 12;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum QueueError {
-    /// The queue was full at one moment during the call.
+    /// There was no room at one moment during the call: each slot had an element, or was that of a lane that was just pushing or
+    /// popping.
     Full = 1,
     /// The queue was empty at one moment during the call.
     Empty = 2,
@@ -60,35 +52,24 @@ impl core::error::Error for QueueError {}
 /// A bounded queue in a heap, first in, first out, for any number of lanes that push and pop at the same
 /// time: a handle of one word.
 ///
-/// A ring of slots, each with a number that says which position may be pushed to or popped from it next
-/// (after D. Vyukov's bounded queue). A position is claimed by one compare-and-swap for as many lanes
-/// of the warp as there are slots ready for, and only when they are. So a lane that finds a slot that
-/// somebody else is still busy with has claimed nothing, and can give up.
+/// A ring of slots, whose positions are given by additions, one for each team of a warp (after R. Nikolaev's *Scalable Circular
+/// Queue*, DISC 2019, with a count of elements in front as in the *Broker Queue* of B. Kerbl and others, ICS 2018). A lane that
+/// finds its slot not ready gives the position up after a while and gets another one, so none waits for another.
 ///
-/// Linearisable: an operation that succeeds takes effect when its position is claimed; *full* and *empty* are
-/// answered only if that was so at one moment during the call. Copies of the handle name the same
+/// Linearisable: an operation that succeeds takes effect when it gets its last position; *empty* is answered only if that was so at
+/// one moment during the call. *Full* is answered if all slots were in use at one moment: by elements, and by lanes that were just pushing (whether
+/// or not they succeeded) or popping. Copies of the handle name the same
 /// queue. A zero word is a queue that is full and empty. It does not free itself: call
 /// [`free`](Self::free).
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct HeapQueue<T> {
-    /// The control block with the slots behind it: its granule and one, 0 for none.
+    /// The ring: its granule and one, 0 for none.
     control: u32,
     elements: PhantomData<fn() -> T>,
 }
 
 word_handle!(HeapQueue<T>: HeapData Copy, control, from_word, holds_shared(T::OF_HEAP));
-
-/// What a lane's round came to.
-#[derive(Clone, Copy)]
-struct Claim {
-    /// The slot's number, where the lane has claimed it.
-    position: u32,
-    /// Whether it has.
-    claimed: bool,
-    /// Whether the queue was full, or empty.
-    nothing: bool,
-}
 
 impl<T: HeapData + Copy> HeapQueue<T> {
     /// A queue that has no memory.
@@ -102,28 +83,25 @@ impl<T: HeapData + Copy> HeapQueue<T> {
         }
     }
 
-    /// An empty queue with room for `1 << log2` elements, 1 to 30; 0 is taken for 1.
+    /// An empty queue with room for `1 << log2` elements, 1 to 28; 0 is taken for 1.
     ///
     /// # Errors
-    /// As [`DeviceAlloc::malloc`]; [`AllocError::Unsupported`] for a `log2` above 30.
+    /// As [`DeviceAlloc::malloc`]; [`AllocError::Unsupported`] for a `log2` above 28.
     #[inline]
     pub fn new_in<A: DeviceAlloc>(heap: Heap<A>, log2: u32) -> Result<Self, AllocError> {
-        if log2 > 30 {
+        if log2 > MAX_LOG2 {
             return Err(AllocError::Unsupported);
         }
-        // With one slot its number could not tell full from empty.
         let log2 = select(log2 == 0, 1, log2);
-        let block = heap.malloc(queue_layout::<T>(log2))?;
-        let (words, at) = (heap.memory(), block.word());
-        words.write(at + TAIL, 0);
-        words.write(at + LOG2, log2);
-        words.write(at + HEAD, 0);
-        let mut position = 0;
-        while position < 1 << log2 {
-            words.write(slot::<T>(at, log2, position), position);
-            position += 1;
-        }
+        let block = heap.malloc(ring_layout::<T>(log2))?;
+        Ring::<T, A::Memory>::clear(heap.memory(), block.word(), log2, 0, 1);
         Ok(Self::from_word(block.granule() + 1))
+    }
+
+    /// The ring, of a queue that has one.
+    #[inline(always)]
+    fn ring<A: DeviceAlloc>(&self, heap: Heap<A>) -> Ring<T, A::Memory> {
+        Ring::of(heap.memory(), self.control)
     }
 
     /// Whether this is a handle of a queue, not [`NONE`](Self::NONE).
@@ -138,17 +116,16 @@ impl<T: HeapData + Copy> HeapQueue<T> {
         if self.control == 0 {
             return 0;
         }
-        1 << heap.memory().read(word_of(self.control) + LOG2)
+        1 << self.ring(heap).log2()
     }
 
-    /// Number of elements, for lanes that are ordered after all operations.
+    /// Number of elements, for lanes that are ordered after all operations; for others a guess.
     #[inline(always)]
     pub fn len<A: DeviceAlloc>(&self, heap: Heap<A>) -> u32 {
         if self.control == 0 {
             return 0;
         }
-        let (words, at) = (heap.memory(), word_of(self.control));
-        words.load(at + TAIL).wrapping_sub(words.load(at + HEAD))
+        self.ring(heap).len()
     }
 
     /// Whether there are no elements, as [`len`](Self::len).
@@ -166,21 +143,13 @@ impl<T: HeapData + Copy> HeapQueue<T> {
         if self.control == 0 {
             return Err(QueueError::Full);
         }
-        let (words, at) = (heap.memory(), word_of(self.control));
-        let log2 = words.read(at + LOG2);
+        let ring = self.ring(heap);
         let (mut round, mut done, mut full) = (0, false, false);
         while !done & !full & (round < ROUNDS) {
-            let team = Team::by_word(Group::here(), at + TAIL);
-            let claim = claim::<T, A>(heap, team, at, log2, Side::push(log2));
-            if claim.claimed {
-                let slot = slot::<T>(at, log2, claim.position);
-                // Who popped the slot's last element has read it.
-                words.acquire();
-                value.put(words, slot + 1);
-                words.release();
-                words.store(slot, claim.position.wrapping_add(1));
-            }
-            (done, full) = (claim.claimed, claim.nothing);
+            let team = Team::by_word(Group::here(), ring.at);
+            let claim = ring.claim_to_push(team);
+            full = !claim.claimed;
+            done = ring.put(team, claim, value);
             round += 1;
             back_off(done | full, round);
         }
@@ -203,20 +172,13 @@ impl<T: HeapData + Copy> HeapQueue<T> {
         if self.control == 0 {
             return Err(QueueError::Empty);
         }
-        let (words, at) = (heap.memory(), word_of(self.control));
-        let log2 = words.read(at + LOG2);
+        let ring = self.ring(heap);
         let (mut round, mut done, mut empty) = (0, false, false);
         while !done & !empty & (round < ROUNDS) {
-            let team = Team::by_word(Group::here(), at + HEAD);
-            let claim = claim::<T, A>(heap, team, at, log2, Side::POP);
-            if claim.claimed {
-                let slot = slot::<T>(at, log2, claim.position);
-                words.acquire();
-                *value = T::get(words, slot + 1);
-                words.release();
-                words.store(slot, claim.position.wrapping_add(1 << log2));
-            }
-            (done, empty) = (claim.claimed, claim.nothing);
+            let team = Team::by_word(Group::here(), ring.at);
+            let claim = ring.claim_to_pop(team, round >= ROUNDS_BY_COUNT);
+            done = ring.take(team, claim, value);
+            empty = claim.answer == Answer::EMPTY;
             round += 1;
             back_off(done | empty, round);
         }
@@ -236,117 +198,20 @@ impl<T: HeapData + Copy> HeapQueue<T> {
     #[inline]
     pub unsafe fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
         if self.control != 0 {
-            let log2 = heap.memory().read(word_of(self.control) + LOG2);
+            let log2 = self.ring(heap).log2();
             let block = DevicePtr::from_granule(self.control - 1);
             // SAFETY: the queue owns the block and got it with this layout.
-            unsafe { heap.free(block, queue_layout::<T>(log2)) };
+            unsafe { heap.free(block, ring_layout::<T>(log2)) };
             self.control = 0;
         }
     }
 }
 
-/// What is claimed at one of the two ends.
-#[derive(Clone, Copy)]
-struct Side {
-    /// The word that counts the positions claimed here, and that of the other end.
-    counter: usize,
-    other: usize,
-    /// A slot is ready for position `p` if its number is `p + ready`.
-    ready: u32,
-    /// How far the counter is from the other one when there is nothing to claim.
-    distance: u32,
-}
-
-impl Side {
-    const POP: Self = Side {
-        counter: HEAD,
-        other: TAIL,
-        ready: 1,
-        distance: 0,
-    };
-
-    #[inline(always)]
-    const fn push(log2: u32) -> Self {
-        Side {
-            counter: TAIL,
-            other: HEAD,
-            ready: 0,
-            distance: 1 << log2,
-        }
-    }
-}
-
-/// Collective over the team's group: one round of claiming positions for the members.
-#[inline(always)]
-fn claim<T: HeapData, A: DeviceAlloc>(
-    heap: Heap<A>,
-    team: Team,
-    at: usize,
-    log2: u32,
-    side: Side,
-) -> Claim {
-    let words = heap.memory();
-    let mut first = 0;
-    // What the members know of the queue the leader knows.
-    team.group().barrier();
-    if team.leads() {
-        first = words.load(at + side.counter);
-    }
-    first = team.broadcast(first);
-    let position = first.wrapping_add(team.rank());
-    let number = words.load(slot::<T>(at, log2, position));
-    let blocked = team.ballot(number != position.wrapping_add(side.ready));
-    // Positions that are ready, one after the other.
-    let before = LaneMask::below(least(blocked.first(), 63));
-    let ready = team.members().and(before).count();
-    let mut taken = select(blocked.is_empty(), team.count(), ready);
-    let mut nothing = 0;
-    if team.leads() {
-        if taken != 0 {
-            let next = first.wrapping_add(taken);
-            let old = words.compare_exchange(at + side.counter, first, next);
-            taken = select(old == first, taken, 0);
-        } else {
-            // Neither counter is ever further from the other than this. So if it is that far now from what
-            // this one was before, this one has not moved since.
-            words.acquire();
-            let mut distance = first.wrapping_sub(words.load(at + side.other));
-            if distance == side.distance {
-                // Looked at once more by a change of nothing, which whoever moves it next sees, and with it what
-                // this lane knows of the counter. With loads alone a lane could see a push before a pop and another
-                // one the pop before the push, and both *full* and *empty* be said where neither order allows both.
-                words.release();
-                distance = first.wrapping_sub(words.fetch_add(at + side.other, 0));
-            }
-            nothing = (distance == side.distance) as u32;
-        }
-    }
-    taken = team.broadcast(taken);
-    nothing = team.broadcast(nothing);
-    Claim {
-        position,
-        claimed: team.rank() < taken,
-        nothing: nothing != 0,
-    }
-}
-
 /// Lets others go on after a round in vain: for longer after many, and for different times.
 #[inline(always)]
-fn back_off(done: bool, round: u32) {
+pub(super) fn back_off(done: bool, round: u32) {
     if !done {
         let longest = 1 << least(round + 5, PAUSE_LOG2);
         arch::pause(hash(thread::index() ^ round << 20) & (longest - 1));
     }
-}
-
-/// The word of a position's slot: its number, behind which the element lies.
-#[inline(always)]
-pub(crate) const fn slot<T: HeapData>(at: usize, log2: u32, position: u32) -> usize {
-    let index = position & ((1 << log2) - 1);
-    at + HEADER + index as usize * (1 + T::WORDS as usize)
-}
-
-#[inline(always)]
-pub(crate) const fn queue_layout<T: HeapData>(log2: u32) -> Layout {
-    block_layout(HEADER as u32, 1 << log2, 1 + T::WORDS)
 }

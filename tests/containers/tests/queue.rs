@@ -208,19 +208,23 @@ fn like_a_deque<A: Subject>(site: &Site, cases: u32) {
     result.unwrap_or_else(|error| panic!("{}: {error}", A::NAME));
 }
 
-/// Tidying frees what was used, and the queue goes on.
+/// However many elements come and go, a queue takes no more memory than the most that were in it need; tidying frees what was used,
+/// and the queue goes on.
 fn tidies<A: Subject>(site: &Site) {
     let pool = site.heap::<A>(8 << 20);
     let queues = Queues::new(site, &pool, 3);
     let used = || pool.stats().expect("stats").usage.used_bytes;
     let fresh = used();
+    let turns: Vec<u32> = (0..2000).map(|k| k % 8 / 4).collect();
+    queues.run(Kind::Growing, &turns, 2000, 1);
+    assert_eq!(used(), fresh, "four elements at a time need no more room");
     for _ in 0..3 {
         let events = queues.run(Kind::Growing, &[PUSH; 400], 400, 1);
         assert!(events.iter().all(|event| event.code == 0));
         let full = used();
         assert!(full > fresh);
         queues.run(Kind::Growing, &[POP; 300], 300, 1);
-        assert_eq!(used(), full, "nodes stay until somebody tidies up");
+        assert_eq!(used(), full, "rings stay until somebody tidies up");
         assert_eq!(queues.tidy(false)[1], 100);
         assert!(used() < full && used() > fresh);
         let events = queues.run(Kind::Growing, &[POP; 101], 101, 1);
@@ -234,36 +238,50 @@ fn tidies<A: Subject>(site: &Site) {
     queues.free();
 }
 
-/// Each request fails once, until there is none to fail.
-fn runs_out(site: &Site) {
+/// Each request fails once. Without its first blocks there is no queue; where a larger ring fails, one of the same size does.
+fn one_request_fails(site: &Site) {
     let pool = site.heap::<Failing<RandomWalkMalloc>>(8 << 20);
-    for n in 1.. {
+    for n in 1..12 {
         let queues = Queues::empty(site, &pool, 1);
         Failing::refuse(&pool, n).expect("refuses");
         let made = queues.make();
-        // The bounded queue's block, and the other one's control block and node.
+        // The bounded queue's block, and the other one's control block and ring.
         assert_eq!(made.is_err(), n <= 3, "request {n}");
-        let mut refused = made.is_err();
-        if !refused {
+        if made.is_ok() {
             let ops = [vec![PUSH; 60], vec![POP; 40]].concat();
             let events = queues.run(Kind::Growing, &ops, 5, 20);
-            refused = events.iter().any(|event| event.code == EXHAUSTED);
-            Failing::refuse(&pool, 0).expect("refuses none");
+            assert!(events[..60].iter().all(|event| event.code == 0), "{n}");
+            let popped = events[60..].iter().filter(|e| e.code == 0).count();
             let rest = queues.run(Kind::Growing, &[POP; 61], 61, 1);
-            let count = |events: &[QueueEvent], push: bool| {
-                let done = |e: &&QueueEvent| e.code == 0;
-                let side = if push { &events[..60] } else { &events[60..] };
-                side.iter().filter(done).count()
-            };
             let left = rest.iter().filter(|event| event.code == 0).count();
-            assert_eq!(count(&events, true), count(&events, false) + left);
+            assert_eq!(60, popped + left, "{n}");
         }
+        Failing::refuse(&pool, 0).expect("refuses none");
         queues.free();
-        if !refused {
-            assert!(n > 10, "only {n} requests for 60 elements in nodes of two");
-            break;
-        }
     }
+}
+
+/// Where the heap has no room for another ring the queue goes on with those that it has.
+fn a_full_heap(site: &Site) {
+    let bytes = 1 << 18;
+    let pool = site.heap::<RandomWalkMalloc>(bytes);
+    let queues = Queues::new(site, &pool, 1);
+    // Each takes 12 bytes.
+    let number = bytes as usize / 12;
+    let events = queues.run(Kind::Growing, &vec![PUSH; number], number as u32, 1);
+    let full = events.iter().position(|event| event.code != 0);
+    let full = full.expect("a heap that is full");
+    assert!(full > number / 5, "{full} elements in {bytes} bytes");
+    assert!(events[full..].iter().all(|event| event.code == EXHAUSTED));
+    assert_eq!(queues.tidy(false)[1] as usize, full);
+    let events = queues.run(Kind::Growing, &vec![POP; full], full as u32, 1);
+    for (at, event) in events.iter().enumerate() {
+        assert_eq!((event.code, event.value), (0, at as u32));
+    }
+    let events = queues.run(Kind::Growing, &[POP, PUSH, POP], 3, 1);
+    let codes = events.iter().map(|event| event.code);
+    assert_eq!(codes.collect::<Vec<_>>(), [NOTHING, 0, 0]);
+    queues.free();
 }
 
 fn everything(site: &Site) {
@@ -274,7 +292,8 @@ fn everything(site: &Site) {
     }
     like_a_deque::<RandomWalkMalloc>(site, cases);
     tidies::<RandomWalkMalloc>(site);
-    runs_out(site);
+    one_request_fails(site);
+    a_full_heap(site);
 }
 
 mod host {
@@ -287,29 +306,52 @@ mod host {
         }
     }
 
+    /// An operation, and how many slots others may have that have no element.
+    #[derive(Clone, Copy)]
+    struct Operation {
+        op: u32,
+        value: u32,
+        beside: usize,
+    }
+
     /// Whether an order explains operations, of which those that were contended have done nothing; and whether
     /// there were such.
     fn is_explained(kind: Kind, ops: &[u32], events: &[QueueEvent]) -> (bool, bool) {
         let nothing = u32::MAX;
-        let given = ops.iter().zip(events).filter(|(_, e)| e.code != CONTENDED);
-        let actions: Vec<Timed<(u32, u32)>> = given
-            .map(|(&op, event)| Timed {
-                op: (op, event.value),
-                begin: event.began,
-                end: event.ended,
-                result: match event.code {
-                    0 => event.value,
+        // Others that were under way at some time during an operation: they may have slots of a bounded queue.
+        let beside = |i: usize| {
+            let during = |e: &QueueEvent| e.began < events[i].ended && e.ended > events[i].began;
+            let others = (0..ops.len()).filter(|&j| j != i);
+            others.filter(|&j| during(&events[j])).count()
+        };
+        let given = (0..ops.len()).filter(|&i| events[i].code != CONTENDED);
+        let actions: Vec<Timed<Operation>> = given
+            .map(|i| Timed {
+                op: Operation {
+                    op: ops[i],
+                    value: events[i].value,
+                    // Those that would have found no room, if they were told so.
+                    beside: if events[i].code == NOTHING {
+                        beside(i)
+                    } else {
+                        0
+                    },
+                },
+                begin: events[i].began,
+                end: events[i].ended,
+                result: match events[i].code {
+                    0 => events[i].value,
                     NOTHING => nothing,
                     other => panic!("code {other}"),
                 },
             })
             .collect();
-        let step = |queue: &mut VecDeque<u32>, (op, value): (u32, u32)| match kind {
-            _ if op == POP => queue.pop_front().unwrap_or(nothing),
-            Kind::Bounded(capacity) if queue.len() == capacity => nothing,
+        let step = |queue: &mut VecDeque<u32>, given: Operation| match kind {
+            _ if given.op == POP => queue.pop_front().unwrap_or(nothing),
+            Kind::Bounded(capacity) if queue.len() + given.beside >= capacity => nothing,
             _ => {
-                queue.push_back(value);
-                value
+                queue.push_back(given.value);
+                given.value
             }
         };
         let complete = actions.len() == ops.len();

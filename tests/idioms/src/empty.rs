@@ -1,13 +1,13 @@
 //! When a queue says that it is empty.
 //!
-//! Device: `container/queue.rs` `claim` (the counters of both ends are equal, an acquire between the two looks). The
-//! looks of `container/chunk_queue.rs` `try_pop` have the same order.
+//! Device: `container/ring.rs` `claim_to_pop` (the head is where the tail is, an acquire between the two looks), without the count in
+//! front.
 //!
 //! Claim: *empty* is answered only if the queue was empty at one moment. Here it never is: one element is in it, a lane
 //! pushes another, and a lane that knows of that (by a flag of the program, with release and acquire) pops one.
 //!
-//! The release before the compare-and-swap of a pop is not in the device code. Without it who sees the new head need
-//! not see what the popping lane knew, here the new tail.
+//! The release before the addition to the head is not in the device code. Without it who sees the new head need
+//! not see what the popping lane knew, here the new tail. The device code looks at the tail once more by an addition of nothing.
 
 use crate::check::{BROKEN, Idiom, Mutant, Out, Program, Says::Caught};
 use crate::memory::Word;
@@ -19,35 +19,28 @@ const CLAIM_RELEASE: Out = Out::fence(1);
 struct Queue {
     tail: Word,
     head: Word,
-    numbers: [Word; 2],
+    /// Whether the element of a position is there.
+    there: [Word; 2],
     flag: Word,
 }
 
 impl Queue {
     fn push(&self, out: Out) {
-        let first = self.tail.load();
-        if self.numbers[first as usize & 1].load() == first {
-            self.tail.compare_exchange(first, first + 1);
-            out.acquire(Out::NONE);
-            out.release(Out::NONE);
-            self.numbers[first as usize & 1].store(first + 1);
-        }
+        let position = self.tail.fetch_add(1);
+        out.release(Out::NONE);
+        self.there[position as usize].store(1);
     }
 
-    /// One round; whether the queue is said to be empty.
+    /// Whether the queue is said to be empty.
     fn pop(&self, out: Out) -> bool {
-        let first = self.head.load();
-        if self.numbers[first as usize & 1].load() == first + 1 {
+        let head = self.head.load();
+        if self.there[head as usize & 1].load() != 0 {
             out.release(CLAIM_RELEASE);
-            if self.head.compare_exchange(first, first + 1) == first {
-                out.acquire(Out::NONE);
-                out.release(Out::NONE);
-                self.numbers[first as usize & 1].store(first + 2);
-            }
+            self.head.fetch_add(1);
             return false;
         }
         out.acquire(CLAIM_ACQUIRE);
-        first == self.tail.load()
+        head >= self.tail.load()
     }
 }
 
@@ -72,7 +65,7 @@ fn program(out: Out) -> Program {
     let queue = Queue {
         tail: Word::new(1),
         head: Word::new(0),
-        numbers: [1, 1].map(Word::new),
+        there: [1, 0].map(Word::new),
         flag: Word::new(0),
     };
     Program::new(queue, out, &[pushes, pops, asks], |_| ())
@@ -80,7 +73,7 @@ fn program(out: Out) -> Program {
 
 pub const EMPTY: Idiom = Idiom {
     name: "queue: empty (a release not in the device code)",
-    source: "container/queue.rs claim, chunk_queue.rs try_pop",
+    source: "container/ring.rs claim_to_pop",
     program,
     preemptions: None,
     mutants: &[

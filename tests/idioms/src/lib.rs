@@ -13,6 +13,7 @@ pub mod litmus;
 pub mod mailbox;
 pub mod memory;
 pub mod name;
+pub mod passed;
 pub mod ptx;
 pub mod rename;
 pub mod slot;
@@ -34,6 +35,7 @@ pub const IDIOMS: &[&Idiom] = &[
     &leaf::LOOKING,
     &late::LATE,
     &slot::SLOT,
+    &passed::PASSED,
     &empty::EMPTY,
 ];
 

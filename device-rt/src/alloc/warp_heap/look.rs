@@ -160,10 +160,15 @@ impl WarpHeap {
         ];
         let room = state.wrapping_sub(name) <= class.blocks().wrapping_sub(count);
         let (mut word, mut free) = (first, 0);
+        // Teams that look at the same words shall not all reach for the same one: each goes by an order of its own.
+        let turn = seed >> 5 & 3;
+        let mut best = 0;
         let mut at = 0;
         while at < 4 {
             let its = !taken[at as usize] & class.bits_in(first + at);
-            let better = its.count_ones() >= count;
+            let order = (at ^ turn) + 1;
+            let better = (its.count_ones() >= count) & (order > best);
+            best = select(better, order, best);
             word = select(better, first + at, word);
             free = select(better, its, free);
             at += 1;

@@ -1,7 +1,10 @@
 //! A bounded queue that the host owns.
 
 use super::memory::{Block, Memory, Owner, log2_of};
-use crate::container::queue::{HEAD, HEADER, LOG2, TAIL, queue_layout, slot};
+use crate::container::ring::{
+    BUSY, HEAD, HEADER, LOG2, MARKS, MAX_LOG2, READY, TAIL, USED, WRITTEN, ahead, fresh,
+    ring_layout, slots_log2,
+};
 use crate::container::{HeapQueue, word_of};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -35,31 +38,19 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceQueue<T, A> {
     ) -> Result<Self, DeviceError> {
         const { assert_plain::<T>() }
         let log2 = log2_of(capacity.max(elements.len()).max(2));
-        if log2 > 30 {
+        if log2 > MAX_LOG2 {
             return Err(DeviceError::OutOfRange {
                 what: "capacity of a queue",
                 got: capacity.max(elements.len()) as u64,
-                room: 1 << 30,
+                room: 1 << MAX_LOG2,
             });
         }
         let memory = Memory::of(pool);
-        let layout = queue_layout::<T>(log2);
-        let mut header = [0; HEADER];
-        (header[TAIL], header[LOG2]) = (elements.len() as u32, log2);
-        let handle = memory.block_with(layout, &header)?;
-        let queue = DeviceQueue {
+        let handle = memory.block_with(ring_layout::<T>(log2), &ring_of(elements, log2))?;
+        Ok(DeviceQueue {
             owner: Owner::new(memory, handle, blocks::<T>),
             types: PhantomData,
-        };
-        let mut slots = Vec::with_capacity(layout.size() / 4 - HEADER);
-        for position in 0..1 << log2 {
-            let element = elements.get(position as usize);
-            slots.push(position + element.is_some() as u32);
-            slots.extend(words_of(element));
-        }
-        let memory = &queue.owner.memory;
-        memory.write(queue.owner.word() + HEADER, &slots)?;
-        Ok(queue)
+        })
     }
 
     /// What a launch takes for a kernel's `HeapQueue<T>`.
@@ -73,20 +64,49 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceQueue<T, A> {
     /// # Errors
     /// Errors of the device; [`DeviceError::BadHeap`] if the queue was written over.
     pub fn to_vec(&self) -> Result<Vec<T>, DeviceError> {
-        let (memory, at) = (&self.owner.memory, self.owner.word());
-        let log2 = log2_at(memory, at)?;
-        let (head, tail) = (memory.word(at + HEAD)?, memory.word(at + TAIL)?);
-        let len = tail.wrapping_sub(head);
-        if len > 1 << log2 {
-            return Err(memory.broken("a queue has more elements than slots"));
-        }
-        let mut elements = Vec::with_capacity(len as usize);
-        for i in 0..len {
-            let slot = slot::<T>(at, log2, head.wrapping_add(i));
-            elements.push(memory.read::<T>(slot + 1, 1)?[0]);
-        }
+        let mut elements = Vec::new();
+        elements_of(&self.owner.memory, self.owner.word(), &mut elements)?;
         Ok(elements)
     }
+}
+
+/// The words of a ring for `1 << log2` elements, with these in it.
+pub(super) fn ring_of<T: HeapData + Copy>(elements: &[T], log2: u32) -> Vec<u32> {
+    let mut words = vec![0; HEADER];
+    words[TAIL] = 2 * elements.len() as u32;
+    words[LOG2] = log2;
+    words[USED] = elements.len() as u32;
+    words[READY] = elements.len() as u32;
+    for position in 0..1 << slots_log2(log2) {
+        let element = elements.get(position);
+        words.push(element.map_or(fresh(log2), |_| BUSY | WRITTEN));
+        words.extend(words_of(element));
+    }
+    words
+}
+
+/// Appends the elements of the ring at word `at`, the first one in front.
+pub(super) fn elements_of<T: HeapData + Copy>(
+    memory: &Memory,
+    at: usize,
+    elements: &mut Vec<T>,
+) -> Result<(), DeviceError> {
+    let slots = 1 << slots_log2(log2_at(memory, at)?);
+    let head = memory.word(at + HEAD)?;
+    let each = 1 + T::WORDS as usize;
+    let words = memory.read::<u32>(at + HEADER, slots * each as u32)?;
+    let mut found: Vec<(i32, T)> = Vec::new();
+    for (index, slot) in (0..).zip(words.chunks_exact(each)) {
+        if slot[0] & WRITTEN != 0 {
+            let position = (slot[0] & !MARKS).wrapping_add(index);
+            // SAFETY: behind the state lie the words of an element, which is whole words without padding.
+            let element = unsafe { slot[1..].as_ptr().cast::<T>().read_unaligned() };
+            found.push((ahead(position, head), element));
+        }
+    }
+    found.sort_by_key(|(place, _)| *place);
+    elements.extend(found.into_iter().map(|(_, element)| element));
+    Ok(())
 }
 
 /// The words of an element, zeros for none.
@@ -100,9 +120,9 @@ pub(super) fn words_of<T: HeapData + Copy>(element: Option<&T>) -> Vec<u32> {
     }
 }
 
-fn log2_at(memory: &Memory, at: usize) -> Result<u32, DeviceError> {
+pub(super) fn log2_at(memory: &Memory, at: usize) -> Result<u32, DeviceError> {
     let log2 = memory.word(at + LOG2)?;
-    if !(1..=30).contains(&log2) {
+    if log2 > MAX_LOG2 {
         return Err(memory.broken("a queue has no size"));
     }
     Ok(log2)
@@ -110,5 +130,5 @@ fn log2_at(memory: &Memory, at: usize) -> Result<u32, DeviceError> {
 
 fn blocks<T: HeapData + Copy>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
     let log2 = log2_at(memory, word_of(handle))?;
-    Ok(vec![(handle, queue_layout::<T>(log2))])
+    Ok(vec![(handle, ring_layout::<T>(log2))])
 }
