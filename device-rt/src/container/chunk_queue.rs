@@ -133,7 +133,7 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
             team.group().barrier();
             handle = team.broadcast(handle);
             let ring = Ring::<T, A::Memory>::of(words, handle);
-            let claim = ring.claim_to_push(team);
+            let claim = ring.claim_to_push(team, false);
             done = ring.put(team, claim, value);
 
             let late = Team::new(team.group(), team.ballot(!claim.claimed));

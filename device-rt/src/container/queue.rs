@@ -19,8 +19,7 @@ const PAUSE_LOG2: u32 = 12;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum QueueError {
-    /// There was no room at one moment during the call: each slot had an element, or was that of a lane that was just pushing or
-    /// popping.
+    /// The queue was full at one moment during the call.
     Full = 1,
     /// The queue was empty at one moment during the call.
     Empty = 2,
@@ -56,10 +55,8 @@ impl core::error::Error for QueueError {}
 /// Queue*, DISC 2019, with a count of elements in front as in the *Broker Queue* of B. Kerbl and others, ICS 2018). A lane that
 /// finds its slot not ready gives the position up after a while and gets another one, so none waits for another.
 ///
-/// Linearisable: an operation that succeeds takes effect when it gets its last position; *empty* is answered only if that was so at
-/// one moment during the call. *Full* is answered if all slots were in use at one moment: by elements, and by lanes that were just pushing (whether
-/// or not they succeeded) or popping. Copies of the handle name the same
-/// queue. A zero word is a queue that is full and empty. It does not free itself: call
+/// Linearisable: an operation that succeeds takes effect when it gets its last position; *empty* and *full* are answered only if
+/// that was so at one moment during the call. Copies of the handle name the same queue. A zero word is a queue that is full and empty. It does not free itself: call
 /// [`free`](Self::free).
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
@@ -147,8 +144,9 @@ impl<T: HeapData + Copy> HeapQueue<T> {
         let (mut round, mut done, mut full) = (0, false, false);
         while !done & !full & (round < ROUNDS) {
             let team = Team::by_word(Group::here(), ring.at);
-            let claim = ring.claim_to_push(team);
-            full = !claim.claimed;
+            let claim = ring.claim_to_push(team, round != 0);
+            let claim = ring.answer_full(team, claim);
+            full = !claim.claimed & (claim.answer == Answer::FULL);
             done = ring.put(team, claim, value);
             round += 1;
             back_off(done | full, round);

@@ -72,6 +72,8 @@ impl Answer {
     pub const EMPTY: Self = Answer(1);
     /// The ring was empty, and stays so: it is closed.
     pub const DRAINED: Self = Answer(2);
+    /// The ring was full of elements.
+    pub const FULL: Self = Answer(3);
 }
 
 /// What a round of claiming came to, for one lane.
@@ -82,7 +84,7 @@ pub(super) struct Claim {
     pub claimed: bool,
     /// Positions that the team has.
     some: u32,
-    /// If not, of those that pop: why.
+    /// If not: why.
     pub answer: Answer,
 }
 
@@ -181,22 +183,25 @@ impl<T: HeapData + Copy, M: HeapMemory> Ring<T, M> {
         self.words.load(self.at + USED)
     }
 
-    /// Collective over the team's group: positions to push to, for members from the first on. For the others there was no room,
-    /// or the ring is closed.
+    /// Collective over the team's group: positions to push to, for members from the first on. For the others all slots were in
+    /// use, or the ring is closed. With `looks` nothing is added where all are in use before: lanes that come again and
+    /// again would hamper each other.
     #[inline(always)]
-    pub fn claim_to_push(self, team: Team) -> Claim {
+    pub fn claim_to_push(self, team: Team, looks: bool) -> Claim {
         let words = self.words;
         let (mut first, mut some) = (0, 0);
         if team.leads() {
-            let lanes = team.count();
-            let before = words.fetch_add(self.at + USED, lanes) as i32;
-            some = part((1 << self.log2) - before, lanes);
-            if some != 0 {
-                first = words.fetch_add(self.at + TAIL, 2 * some);
-                some = select(first & 1 == 0, some, 0);
-            }
-            if some < lanes {
-                words.fetch_sub(self.at + USED, lanes - some);
+            let (lanes, room) = (team.count(), 1 << self.log2);
+            if !looks || ((words.load(self.at + USED) as i32) < room) {
+                let before = words.fetch_add(self.at + USED, lanes) as i32;
+                some = part(room - before, lanes);
+                if some != 0 {
+                    first = words.fetch_add(self.at + TAIL, 2 * some);
+                    some = select(first & 1 == 0, some, 0);
+                }
+                if some < lanes {
+                    words.fetch_sub(self.at + USED, lanes - some);
+                }
             }
         }
         // What the leader knows now is the members' too: who pops what they push is to find it at the tail.
@@ -208,6 +213,31 @@ impl<T: HeapData + Copy, M: HeapMemory> Ring<T, M> {
             claimed: team.rank() < some,
             some,
             answer: Answer::PERHAPS,
+        }
+    }
+
+    /// Collective over the team's group, between [`claim_to_push`](Self::claim_to_push) and [`put`](Self::put): whether members
+    /// that claimed no position are told so since each slot had an element. Slots are in use by lanes under way, too, which this
+    /// does not count.
+    #[inline(always)]
+    pub fn answer_full(self, team: Team, claim: Claim) -> Claim {
+        let words = self.words;
+        let room = 1 << self.log2;
+        let mut answer = Answer::PERHAPS.0;
+        // Less than there are: who pushes adds when it is done, who pops subtracts before it begins.
+        if team.leads()
+            && (claim.some < team.count())
+            && (words.load(self.at + READY) as i32 >= room)
+        {
+            // Once more by a change of nothing, for the order of pushes to two queues, see `claim_to_pop`.
+            words.release();
+            let full = words.fetch_add(self.at + READY, 0) as i32 >= room;
+            words.acquire();
+            answer = select(full, Answer::FULL.0, answer);
+        }
+        Claim {
+            answer: Answer(team.broadcast(answer)),
+            ..claim
         }
     }
 

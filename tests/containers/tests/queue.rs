@@ -306,37 +306,14 @@ mod host {
         }
     }
 
-    /// An operation, and how many slots others may have that have no element.
-    #[derive(Clone, Copy)]
-    struct Operation {
-        op: u32,
-        value: u32,
-        beside: usize,
-    }
-
     /// Whether an order explains operations, of which those that were contended have done nothing; and whether
     /// there were such.
     fn is_explained(kind: Kind, ops: &[u32], events: &[QueueEvent]) -> (bool, bool) {
         let nothing = u32::MAX;
-        // Others that were under way at some time during an operation: they may have slots of a bounded queue.
-        let beside = |i: usize| {
-            let during = |e: &QueueEvent| e.began < events[i].ended && e.ended > events[i].began;
-            let others = (0..ops.len()).filter(|&j| j != i);
-            others.filter(|&j| during(&events[j])).count()
-        };
         let given = (0..ops.len()).filter(|&i| events[i].code != CONTENDED);
-        let actions: Vec<Timed<Operation>> = given
+        let actions: Vec<Timed<(u32, u32)>> = given
             .map(|i| Timed {
-                op: Operation {
-                    op: ops[i],
-                    value: events[i].value,
-                    // Those that would have found no room, if they were told so.
-                    beside: if events[i].code == NOTHING {
-                        beside(i)
-                    } else {
-                        0
-                    },
-                },
+                op: (ops[i], events[i].value),
                 begin: events[i].began,
                 end: events[i].ended,
                 result: match events[i].code {
@@ -346,12 +323,12 @@ mod host {
                 },
             })
             .collect();
-        let step = |queue: &mut VecDeque<u32>, given: Operation| match kind {
-            _ if given.op == POP => queue.pop_front().unwrap_or(nothing),
-            Kind::Bounded(capacity) if queue.len() + given.beside >= capacity => nothing,
+        let step = |queue: &mut VecDeque<u32>, (op, value): (u32, u32)| match kind {
+            _ if op == POP => queue.pop_front().unwrap_or(nothing),
+            Kind::Bounded(capacity) if queue.len() == capacity => nothing,
             _ => {
-                queue.push_back(given.value);
-                given.value
+                queue.push_back(value);
+                value
             }
         };
         let complete = actions.len() == ops.len();
