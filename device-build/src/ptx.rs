@@ -10,7 +10,7 @@ use crate::flags::ptx::{CRATE_FLAGS, cargo_args, target_flags};
 use crate::format::Format;
 use crate::nested::{self, Recipe};
 use crate::toolchain::Toolchain;
-use warpheap_ptx::{is_call, own_lane, unguarded_mask};
+use warpheap_ptx::{has_loop_of_masks, is_call, own_lane, unguarded_mask};
 
 /// Makes the paths of sources in an image those of the workspace, so that it is the same wherever it is
 /// compiled.
@@ -72,9 +72,9 @@ pub fn compile_ptx(krate: &DeviceCrate, toolchain: &Toolchain) -> Result<String,
     Ok(text)
 }
 
-/// Adds the lane's own bit to the masks that functions, and entries that call some, take by `activemask`, see
-/// [`warpheap_ptx`]. In other entries it costs time: 2^20 mallocs of 64 bytes take 21 us instead of 16 there. Those with a loop
-/// around two masks need it, too, and do not get it yet. With `everywhere` all get it.
+/// Adds the lane's own bit to the masks that are taken by `activemask` in functions, in entries that call some, and in
+/// those with a loop around two masks, see [`warpheap_ptx`]. In other entries it would only cost time: 2^20 mallocs of
+/// 64 bytes take 21 us instead of 16 there. With `everywhere` they get it too.
 fn with_own_lanes(ptx: &str, everywhere: bool) -> String {
     let mut text = String::with_capacity(ptx.len());
     let mut body = Vec::new();
@@ -83,6 +83,7 @@ fn with_own_lanes(ptx: &str, everywhere: bool) -> String {
         guards |= line.contains(".func ") || is_call(line);
         body.push(line);
         if line.starts_with('}') {
+            guards |= has_loop_of_masks(&body.join("\n"));
             for line in body.drain(..) {
                 push_guarded(&mut text, line, guards);
             }
@@ -212,6 +213,19 @@ mod tests {
         assert_eq!(text.matches("%lanemask_eq").count(), 1);
         assert!(text.contains("or.b32 %r7, %r7, %own"), "{text}");
         assert_eq!(with_own_lanes(ptx, true).matches("%lanemask_eq").count(), 2);
+    }
+
+    #[test]
+    fn masks_of_a_loop_get_the_own_lane() {
+        let mask = "\tactivemask.b32 \t%r1;\n";
+        let ptx = format!(
+            ".visible .entry k()\n{{\n$L1:\n{mask}{mask}\t@%p1 bra \t$L1;\n\tret;\n}}\n\
+             .visible .entry l()\n{{\n$L1:\n{mask}\t@%p1 bra \t$L1;\n{mask}\tret;\n}}\n"
+        );
+        assert_eq!(unguarded_mask(&ptx), Some("k"));
+        let text = with_own_lanes(&ptx, false);
+        assert_eq!(unguarded_mask(&text), None);
+        assert_eq!(text.matches("%lanemask_eq").count(), 2);
     }
 
     #[test]

@@ -1,18 +1,20 @@
 //! What makers and loaders of PTX agree on about its text.
 //!
 //! **Masks.** ptxas takes the answer of `activemask` for the same in all lanes of the warp, and leaves out what keeps
-//! groups of lanes apart that are at the same place at the same time. That they can be there, calls bring about
-//! (`docs/reports/ptxas-activemask.md`). A mask that the lane's own bit was added to is a number of the lane's. So
-//! every `activemask` in a function, and in an entry that calls one, is followed by that addition, and a text without
-//! it is not loaded. Code that the builder does not see (`warpheap-raw`) has the addition in its source: there the sum
+//! groups of lanes apart that are at the same place at the same time. That they can be there, calls bring about, and
+//! loops with several masks (`docs/reports/ptxas-activemask.md`). A mask that the lane's own bit was added to is a
+//! number of the lane's. So every `activemask` in a function, in an entry that calls one, and in an entry with a loop
+//! around two of them is followed by that addition, and a text without it is not loaded. Code that the builder does not see (`warpheap-raw`) has the addition in its source: there the sum
 //! stands in a register of its own, and the mask alone is used for nothing else.
 //!
 //! **Fences.** GPUs of compute capability 9.0 have fences that only acquire or only release, which cost less. PTX
 //! for older ones cannot name them, so each `fence.acq_rel.gpu` says in a comment which of the two is meant, and
 //! the loader writes the better form where device and driver have it.
 
+mod loops;
 mod spare;
 
+pub use loops::has_loop_of_masks;
 pub use spare::without_spare_own_lanes;
 use std::borrow::Cow;
 
@@ -86,7 +88,7 @@ fn raised(ptx: &str, directive: &str, least: &str) -> String {
 }
 
 /// The first function or entry in which a mask taken by `activemask` needs the lane's own bit and does not get it at
-/// once. All functions need it, and entries that call some.
+/// once. All functions need it, entries that call some, and those with a loop around two masks.
 pub fn unguarded_mask(ptx: &str) -> Option<&str> {
     // Most texts without allocations have none: a look for the word is faster than reading the language.
     if !ptx.contains("activemask") {
@@ -125,7 +127,7 @@ pub fn unguarded_mask(ptx: &str) -> Option<&str> {
 /// What is known of a function or entry while its statements are read.
 struct Body<'a> {
     name: &'a str,
-    /// It is a function, or an entry that calls one.
+    /// It is a function, or an entry that calls one. Loops are looked for at the end.
     needs_guards: bool,
     /// A mask was taken and not guarded.
     unguarded: bool,
@@ -204,7 +206,7 @@ impl<'a> Body<'a> {
         // Once where the mask is taken and once where the bit is added to it.
         let used_bare = self.bare.iter().any(|mask| uses(text, mask) != 2);
         let wrong = self.unguarded || !self.wanted.is_empty() || used_bare;
-        (self.needs_guards && wrong).then_some(self.name)
+        (wrong && (self.needs_guards || has_loop_of_masks(text))).then_some(self.name)
     }
 }
 
@@ -305,6 +307,21 @@ mod tests {
         }
         let guarded = format!("{take}\n\t{}\n{call}", own_lane("%r1"));
         assert_eq!(unguarded_mask(&module("", &guarded)), None);
+    }
+
+    #[test]
+    fn an_entry_needs_guards_if_it_has_a_loop_of_masks() {
+        let take = "\tactivemask.b32 \t%r1;";
+        let around = |body: &str| format!("$L1:\n{body}\n\t@%p1 bra \t$L1;");
+        assert_eq!(unguarded_mask(&module("", &around(take))), None);
+        let two = format!("{take}\n{take}");
+        assert_eq!(unguarded_mask(&module("", &two)), None);
+        assert_eq!(unguarded_mask(&module("", &around(&two))), Some("kernel"));
+        let guarded = format!("{take}\n\t{}\n", own_lane("%r1"));
+        let half = around(&format!("{guarded}{take}"));
+        assert_eq!(unguarded_mask(&module("", &half)), Some("kernel"));
+        let both = around(&guarded.repeat(2));
+        assert_eq!(unguarded_mask(&module("", &both)), None);
     }
 
     #[test]

@@ -8,8 +8,8 @@ const ADDITION: (&str, &str) = (
     ", %own; }",
 );
 
-/// The text without the own bits that `warpheap-raw` adds to the masks of entries that call nothing: there the assembler is
-/// right about masks, and the addition costs time. A text without any is left as it is.
+/// The text without the own bits that `warpheap-raw` adds to the masks of entries that call nothing and have no loop around two
+/// of them: there the assembler is right about masks, and the addition costs time. A text without any is left as it is.
 pub fn without_spare_own_lanes(ptx: &str) -> Cow<'_, str> {
     if !ptx.contains(ADDITION.0) {
         return Cow::Borrowed(ptx);
@@ -23,6 +23,7 @@ pub fn without_spare_own_lanes(ptx: &str) -> Cow<'_, str> {
         body.push(line);
         // LLVM ends functions and entries, and nothing else, at the beginning of a line.
         if line.starts_with('}') {
+            keep |= crate::has_loop_of_masks(&body.join("\n"));
             for line in body.drain(..) {
                 push(&mut text, line, keep);
             }
@@ -75,6 +76,21 @@ mod tests {
         assert!(ptx.starts_with(kept));
         assert!(changed.contains("\tmov.b32 %r2, %r1;\n"), "{changed}");
         assert_eq!(crate::unguarded_mask(&text), None);
+    }
+
+    #[test]
+    fn entries_with_a_loop_of_masks_keep_it() {
+        let mask = format!(
+            "\tactivemask.b32 \t%r1;\n\t{}%r2, %r1{}\n",
+            ADDITION.0, ADDITION.1
+        );
+        let entry = |masks: &str| {
+            format!(".visible .entry k()\n{{\n$L1:\n{masks}\t@%p1 bra \t$L1;\n\tret;\n}}\n")
+        };
+        let two = entry(&mask.repeat(2));
+        assert_eq!(without_spare_own_lanes(&two), two);
+        let text = without_spare_own_lanes(&entry(&mask)).into_owned();
+        assert!(text.contains("\tmov.b32 %r2, %r1;\n"), "{text}");
     }
 
     #[test]
