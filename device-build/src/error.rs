@@ -161,7 +161,7 @@ pub enum BuildError {
         lockfile: PathBuf,
     },
 
-    /// A function, or an entry that calls one, takes the lanes that are here in a way that the assembler miscompiles.
+    /// A function, an entry that calls one, or an entry with a loop around two masks takes the lanes that are here in a way that the assembler miscompiles.
     #[error(
         "the PTX of `{krate}`: function `{function}` takes the lanes that are here by `activemask` and does not add its own \
          lane to them, without which ptxas mixes groups of lanes\n  \

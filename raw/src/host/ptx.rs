@@ -28,8 +28,8 @@ pub fn tuned(ptx: &str, capability: (u32, u32), driver: i32) -> Cow<'_, str> {
 /// Looks for a mask of lanes that NVIDIA's assembler may miscompile.
 ///
 /// # Errors
-/// The text has a function, or an entry that calls one, which takes the lanes that are here by `activemask` and does not add
-/// the lane's own bit: code that was not compiled from this crate, or that a tool changed.
+/// The text has a function, an entry that calls one, or an entry with a loop around two masks, which takes the lanes that are
+/// here by `activemask` and does not add the lane's own bit: code that was not compiled from this crate, or that a tool changed.
 pub fn check(ptx: &str) -> Result<(), UnguardedMask> {
     match unguarded_mask(ptx) {
         Some(function) => Err(UnguardedMask {

@@ -36,6 +36,7 @@ pub const IDIOMS: &[&Idiom] = &[
     &late::LATE,
     &slot::SLOT,
     &passed::PASSED,
+    &passed::MARKED_AHEAD,
     &empty::EMPTY,
 ];
 

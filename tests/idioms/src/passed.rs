@@ -18,6 +18,22 @@ fn pops(ring: &Arc<Ring>, out: Out) {
     ring.got[0].set(ring.pop(out).unwrap_or(0));
 }
 
+fn pops_beyond(ring: &Arc<Ring>, out: Out) {
+    ring.got[1].set(ring.pop(out).unwrap_or(0));
+    ring.got[2].set(ring.pop(out).unwrap_or(0));
+}
+
+/// Whoever pops at the slot's next position may mark it before the one whose element it is has come.
+fn program_marked_ahead(out: Out) -> Program {
+    Program::new(Ring::fresh(), out, &[pushes, pops, pops_beyond], |ring| {
+        let got: u32 = ring.got.iter().map(|got| got.get()).sum();
+        assert!(
+            ring.pushed.get() == got + ring.left(),
+            "{BROKEN}lost or made up"
+        );
+    })
+}
+
 fn program(out: Out) -> Program {
     Program::new(Ring::passed_over(), out, &[pushes, pops], |ring| {
         let (pushed, popped) = (ring.pushed.get(), ring.got[0].get());
@@ -44,4 +60,12 @@ pub const PASSED: Idiom = Idiom {
     ],
 };
 
-crate::tests!(PASSED);
+pub const MARKED_AHEAD: Idiom = Idiom {
+    name: "queue slot, marked ahead",
+    source: "container/ring.rs put, take",
+    program: program_marked_ahead,
+    preemptions: Some(3),
+    mutants: &[],
+};
+
+crate::tests!(PASSED, MARKED_AHEAD);

@@ -46,6 +46,11 @@ impl Ring {
         Self::new(2, [PASSED; 2], [0, 0])
     }
 
+    /// With nothing.
+    pub fn fresh() -> Self {
+        Self::new(2, [0, 0], [0, 0])
+    }
+
     fn new(tail: u32, slots: [u32; 2], elements: [u32; 2]) -> Self {
         Ring {
             tail: Word::new(tail),
@@ -80,7 +85,9 @@ impl Ring {
         }
         out.release(PUSH_RELEASE);
         if !lost {
-            lost = self.slots[slot].fetch_or(WRITTEN) & PASSED != 0;
+            // By an `or` the element would be there for a moment where it is not to be.
+            let written = lap | BUSY | WRITTEN;
+            lost = self.slots[slot].compare_exchange(lap | BUSY, written) != lap | BUSY;
         }
         if lost {
             self.slots[slot].store(lap | PASSED);
