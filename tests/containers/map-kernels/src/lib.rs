@@ -6,5 +6,6 @@
 #![cfg_attr(any(target_arch = "nvptx64", target_arch = "spirv"), no_std)]
 
 pub mod maps;
+pub mod mixes;
 
 warpheap_rt::device_module!();

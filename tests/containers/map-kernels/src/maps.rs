@@ -7,7 +7,7 @@ use warpheap_rt::device::*;
 pub const NONE: u32 = 0xdead_beef;
 
 #[inline(always)]
-fn inserted(result: Result<Before, AllocError>) -> u32 {
+pub(crate) fn inserted(result: Result<Before, AllocError>) -> u32 {
     match result {
         Ok(before) => !before.was_there() as u32,
         Err(error) => 100 + error.code(),
@@ -15,7 +15,7 @@ fn inserted(result: Result<Before, AllocError>) -> u32 {
 }
 
 #[inline(always)]
-fn removed(result: Result<Before, AllocError>) -> u32 {
+pub(crate) fn removed(result: Result<Before, AllocError>) -> u32 {
     match result {
         Ok(before) => before.was_there() as u32,
         Err(error) => 100 + error.code(),

@@ -4,12 +4,14 @@ mod collisions;
 mod explored;
 mod groups;
 mod histories;
+mod mixes;
 mod tidying;
 mod world;
 
 use collisions::{collides, collides_in_slots};
 use groups::{alike, asked_by_all, gives_branches_back, one_group};
 use histories::{SHAPES, histories, history_kernels, late_change, step};
+use mixes::{own_keys_come_and_go, reads_beside_sums};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::collections::HashMap;
@@ -252,6 +254,10 @@ fn everything(site: &Site) {
     }
     for levels in [0, 1, 6] {
         one_group::<WarpHeap>(site, levels);
+    }
+    for root_bits in [2, SLOTS, 12] {
+        own_keys_come_and_go(site, root_bits);
+        reads_beside_sums(site, root_bits);
     }
     gives_branches_back(site);
     asked_by_all(site);
