@@ -11,7 +11,7 @@ mod world;
 use collisions::{collides, collides_in_slots};
 use groups::{alike, asked_by_all, gives_branches_back, one_group};
 use histories::{SHAPES, histories, history_kernels, late_change, step};
-use mixes::{own_keys_come_and_go, reads_beside_sums};
+use mixes::{own_keys_come_and_go, reads_beside_sums, two_streams};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::collections::HashMap;
@@ -258,6 +258,7 @@ fn everything(site: &Site) {
     for root_bits in [2, SLOTS, 12] {
         own_keys_come_and_go(site, root_bits);
         reads_beside_sums(site, root_bits);
+        two_streams(site, root_bits);
     }
     gives_branches_back(site);
     asked_by_all(site);

@@ -5,6 +5,7 @@ use rand::{Rng, SeedableRng, rngs::SmallRng};
 use std::collections::HashMap;
 use warpheap::{DeviceVec, LaunchConfig};
 use warpheap_container_tests::maps::Site;
+use warpheap_map_kernels::maps::NONE;
 use warpheap_map_kernels::mixes::*;
 use warpheap_rt::device::WarpHeap;
 
@@ -73,5 +74,52 @@ pub fn reads_beside_sums(site: &Site, root_bits: u32) {
     // Of keys that are not there.
     let absent: Vec<[u32; 2]> = (0..50).map(|at| [own_key(at, 1), READ]).collect();
     assert_eq!(run(&absent), (0, 50));
+    world.free();
+}
+
+/// Launches of two streams at one map at the same time: each brings keys of its own and finds them, and both add to the same ones.
+pub fn two_streams(site: &Site, root_bits: u32) {
+    const SUMS: u32 = 64;
+    let world = World::<WarpHeap>::new(site, 16 << 20, root_bits);
+    let count = if site.is_slow() { 1500u32 } else { 50_000 };
+    let config = LaunchConfig::for_num_elems(count);
+    let parts = [0, 1].map(|part| {
+        let keys: Vec<u32> = (0..count).map(|at| own_key(at, part)).collect();
+        let sums: Vec<u32> = (0..count).map(|at| own_key(at % SUMS, 2)).collect();
+        let [new, found, added] = [0; 3].map(|_| world.vec(&vec![NONE; count as usize]));
+        (keys, sums, new, found, added)
+    });
+    let (pool, kernels) = (&world.pool, &site.kernels);
+    let ones = world.vec(&vec![1; count as usize]);
+    let done = site.device.scope(|scope| {
+        let streams = [scope.stream()?, scope.stream()?];
+        for ((keys, sums, new, found, added), stream) in parts.iter().zip(&streams) {
+            let (keys, sums) = (world.vec(keys), world.vec(sums));
+            let map = || world.shared();
+            stream.launch_all(vec![
+                kernels.map_insert_launch(pool, config, map(), &keys, &keys, new),
+                kernels.map_add_launch(pool, config, map(), &sums, &ones, added),
+                kernels.map_get_launch(pool, config, map(), &keys, found),
+            ])?;
+        }
+        Ok(())
+    });
+    done.expect("both streams");
+    let mut new_sums = 0;
+    for (keys, _, new, found, added) in &parts {
+        let of = |results: &DeviceVec<u32>| results.to_vec().expect("results");
+        assert!(of(new) == vec![1; keys.len()], "a key that was there");
+        assert!(of(found) == *keys, "a key is gone");
+        assert!(of(added).iter().all(|&added| added < 2), "a sum failed");
+        new_sums += of(added).iter().sum::<u32>();
+    }
+    assert_eq!(new_sums, SUMS, "a sum begins once");
+    let sums: Vec<u32> = (0..SUMS).map(|at| own_key(at, 2)).collect();
+    let expected = sums.iter().enumerate().map(|(at, _)| {
+        let rest = count % SUMS > at as u32;
+        2 * (count / SUMS + rest as u32)
+    });
+    assert_eq!(world.get(&sums), expected.collect::<Vec<_>>());
+    assert_eq!(world.list(64).len() as u32, 2 * count + SUMS);
     world.free();
 }
