@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use warpheap::device::*;
 use warpheap::{Device, DeviceError, DeviceHashMap, DeviceMultiMap, DeviceVec, LaunchConfig, Pool};
+use warpheap_container_tests::load::{bits_of_keys, zipf};
 use warpheap_map_kernels as kernels;
 use warpheap_set_kernels as lists;
 
@@ -16,12 +17,7 @@ const RUNS: usize = 5;
 const ROUNDS: usize = 20;
 
 fn main() -> ExitCode {
-    let bits = std::env::args().nth(1).map_or(Ok(24), |text| text.parse());
-    let Some(bits) = bits.ok().filter(|bits| (6..=24).contains(bits)) else {
-        eprintln!("error: give the log2 of the number of keys, 6 to 24");
-        return ExitCode::FAILURE;
-    };
-    match run(bits) {
+    match bits_of_keys().and_then(|bits| run(bits).map_err(|error| error.to_string())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -247,16 +243,6 @@ impl Loads {
         );
         Ok(())
     }
-}
-
-/// A number below `n`, number `k` with a probability in proportion to `1 / (k + 1)`.
-fn zipf(random: &mut SmallRng, n: usize) -> usize {
-    const GAMMA: f64 = 0.577_215_664_901_532_9;
-    let all = (n as f64).ln() + GAMMA;
-    let sum = random.random::<f64>() * all;
-    // The sum of 1/k is close to ln k + GAMMA from the first on: 1.0 against 0.98.
-    let rank = (sum - GAMMA).exp().ceil() as usize;
-    rank.clamp(1, n) - 1
 }
 
 fn rate(count: usize, time: Duration) -> f64 {

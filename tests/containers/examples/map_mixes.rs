@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use warpheap::device::*;
 use warpheap::{Device, DeviceError, DeviceHashMap, DeviceVec, LaunchConfig, Pool};
+use warpheap_container_tests::load::{bits_of_keys, zipf};
 use warpheap_map_kernels::mixes::{
     ADD, Aged, Mixed, ONE, OWN, READ, WRITE, mark, own_key, own_value,
 };
@@ -24,12 +25,7 @@ const AGING: u64 = 1_000_000_000;
 const STEPS: u32 = 64;
 
 fn main() -> ExitCode {
-    let bits = std::env::args().nth(1).map_or(Ok(24), |text| text.parse());
-    let Some(bits) = bits.ok().filter(|bits| (6..=24).contains(bits)) else {
-        eprintln!("error: give the log2 of the number of keys, 6 to 24");
-        return ExitCode::FAILURE;
-    };
-    match run(bits) {
+    match bits_of_keys().and_then(|bits| run(bits).map_err(|error| error.to_string())) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
             eprintln!("error: the map gave wrong answers");
@@ -45,11 +41,13 @@ fn main() -> ExitCode {
 fn run(bits: u32) -> Result<bool, DeviceError> {
     let device = Device::open()?;
     println!("{}: 2^{bits} keys", device.info().name);
+    let mut dice = SmallRng::seed_from_u64(1);
+    let ranks = (0..EACH << bits).map(|_| zipf(&mut dice, 1 << bits) as u32);
     let mixes = Mixes {
         kernels: load(&device)?,
         device,
         bits,
-        ranks: ranks(EACH << bits, 1 << bits),
+        ranks: ranks.collect(),
     };
     println!("{:<44} {:>9} {:>10}", "", "M/s", "not found");
     let mut right = true;
@@ -229,15 +227,4 @@ impl Mixes {
 /// The key of that number. An odd factor keeps them distinct.
 fn key(number: u32) -> u32 {
     number.wrapping_mul(0x9e37_79b1)
-}
-
-/// Numbers below `keys`, number `k` with a probability in proportion to `1 / (k + 1)`.
-fn ranks(count: usize, keys: u32) -> Vec<u32> {
-    const GAMMA: f64 = 0.577_215_664_901_532_9;
-    let mut dice = SmallRng::seed_from_u64(1);
-    let all = f64::from(keys).ln() + GAMMA;
-    // The sum of 1/k is close to ln k + GAMMA from the first on: 1.0 against 0.98.
-    let rank = |_| (dice.random::<f64>() * all - GAMMA).exp().ceil() as u32;
-    let ranks = (0..count).map(rank);
-    ranks.map(|rank| rank.clamp(1, keys) - 1).collect()
 }

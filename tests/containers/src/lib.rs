@@ -2,6 +2,7 @@
 //! empty again.
 
 pub mod history;
+pub mod load;
 
 use std::ops::Range;
 use warpheap::Device;
