@@ -13,8 +13,8 @@ use warpheap_rt::host::container::{DeviceChunkQueue, DeviceQueue};
 const RUNS: usize = 5;
 /// Elements that each lane pushes, and pops, on average.
 const EACH: u32 = 16;
-/// Slots of a node of the queue that grows, as a power of two.
-const NODE_LOG2: u32 = 12;
+/// Elements of the first ring of the queue that grows, as a power of two.
+const RING_LOG2: u32 = 12;
 
 fn main() -> ExitCode {
     let argument = std::env::args().nth(1);
@@ -166,7 +166,7 @@ impl Rates {
     fn chunked(&self, apart: u32) -> Result<Best, DeviceError> {
         let pool = self.pool()?;
         self.best(|done| {
-            let queue = DeviceChunkQueue::<u32, WarpHeap>::new_in(&pool, NODE_LOG2)?;
+            let queue = DeviceChunkQueue::<u32, WarpHeap>::new_in(&pool, RING_LOG2)?;
             let handle = queue.handle();
             let report =
                 self.kernels
