@@ -13,7 +13,7 @@ use warpheap_rt::device::WarpHeap;
 /// the lane's own doings give, and what is left is what the lanes say.
 pub fn own_keys_come_and_go(site: &Site, root_bits: u32) {
     let world = World::<WarpHeap>::new(site, 16 << 20, root_bits);
-    let lanes = if site.is_slow() { 100 } else { 4000 };
+    let lanes = if site.is_slow() { 100 } else { 3000 };
     let config = LaunchConfig::for_num_elems(lanes);
     let mut aged = DeviceVec::<Aged>::zeroed(&site.device, lanes as usize).expect("lanes");
     for seed in 0..3 {
@@ -81,7 +81,7 @@ pub fn reads_beside_sums(site: &Site, root_bits: u32) {
 pub fn two_streams(site: &Site, root_bits: u32) {
     const SUMS: u32 = 64;
     let world = World::<WarpHeap>::new(site, 16 << 20, root_bits);
-    let count = if site.is_slow() { 1500u32 } else { 50_000 };
+    let count = if site.is_slow() { 1500u32 } else { 20_000 };
     let config = LaunchConfig::for_num_elems(count);
     let parts = [0, 1].map(|part| {
         let keys: Vec<u32> = (0..count).map(|at| own_key(at, part)).collect();
