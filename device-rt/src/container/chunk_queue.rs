@@ -320,7 +320,7 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
                 (ring.log2() < most) && (ring_layout::<T>(ring.log2() + 1).size() <= largest);
             log2 = ring.log2() + twice as u32;
             while brings {
-                match heap.malloc(ring_layout::<T>(log2)) {
+                match heap.malloc_rarely(ring_layout::<T>(log2)) {
                     Ok(block) => {
                         brought = block.granule() + 1;
                         brings = false;
@@ -359,7 +359,10 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
                 } else {
                     // SAFETY: the ring was got with this layout, and nobody else knows it.
                     unsafe {
-                        heap.free(DevicePtr::from_granule(brought - 1), ring_layout::<T>(log2))
+                        heap.free_rarely(
+                            DevicePtr::from_granule(brought - 1),
+                            ring_layout::<T>(log2),
+                        )
                     };
                 }
             }

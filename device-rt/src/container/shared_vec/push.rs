@@ -119,7 +119,7 @@ impl<T: HeapData + Copy> HeapSharedVec<T> {
         if made.block == 0 {
             made.block = words.compare_exchange(word, 0, GROWING);
             if made.block == 0 {
-                match heap.malloc(layout::array::<T>(capacity)) {
+                match heap.malloc_rarely(layout::array::<T>(capacity)) {
                     Ok(block) => made.block = block.granule() + 1,
                     Err(error) => made.code = error.code(),
                 }
