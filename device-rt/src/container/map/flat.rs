@@ -156,11 +156,14 @@ impl Flat {
     ) -> Entered {
         let mut how = Entered::CONTENDED;
         let mut spot = Spot::begin(self, key);
-        let mut looks = 0;
+        let (mut looks, mut looked_at) = (0, 0);
         let mut round = 0;
         while (how == Entered::CONTENDED) & (round < MOST_ROUNDS) {
             round += 1;
             spot = self.search(memory, key, spot, true);
+            // Who waited for one slot does not burn the next one sooner for that: of many lanes some would burn each.
+            looks = select(spot.slot == looked_at, looks, 0);
+            looked_at = spot.slot;
             let state = tag::state(spot.tag);
             if spot.no_room() {
                 how = Entered::NO_ROOM;
