@@ -208,8 +208,10 @@ impl Flat {
                     i += 1;
                 }
             } else {
-                // Changes of the value from when the key was there before come first: `changed`.
+                // Changes of the value from when the key was there before come first, and who makes one behind the value that is
+                // written here sees that the slot is busy: `changed`.
                 memory.acquire();
+                memory.release();
             }
             if value.words() > 0 {
                 memory.store(self.value_word(spot.slot), value.word(0));
@@ -247,9 +249,9 @@ impl Flat {
     /// What a lane does after it changed a value by an atomic.
     #[inline(always)]
     pub fn changed<M: HeapMemory>(self, memory: M, slot: usize) {
-        // By a change of the tag, of nothing: who makes the slot busy later acquires the change of the value, and writes after it.
-        memory.release();
-        let seen = memory.fetch_or(slot, 0);
+        // The change of the value came before the value that a busy slot gets, or this lane knows that the slot was made busy.
+        memory.acquire();
+        let seen = memory.load(slot);
         if tag::state(seen) == BUSY {
             burn(memory, slot, seen);
         }
