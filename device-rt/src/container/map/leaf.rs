@@ -130,10 +130,10 @@ pub fn revive<M: HeapMemory, V: WordSource>(
 /// What a lane does after it changed a value of one word by an atomic.
 #[inline(always)]
 pub fn changed<M: HeapMemory>(memory: M, state: usize) {
-    // The state is looked at by a change of it, of nothing: so it is either the one that the lock was taken in, or whoever
-    // takes the lock later acquires the change. With a load, both could miss each other.
-    memory.release();
-    if memory.fetch_or(state, 0) & LOCKED != 0 {
+    // The change came before the value that is written under a lock, or this lane knows of the lock: who takes it releases that
+    // before the value.
+    memory.acquire();
+    if memory.load(state) & LOCKED != 0 {
         memory.fetch_add(state, VERSION);
     }
 }
