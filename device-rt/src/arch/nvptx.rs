@@ -111,8 +111,8 @@ pub const MASKS_COST: bool = true;
 /// The lanes of the warp that are here together with the calling one.
 ///
 /// The assembler takes the mask of `activemask` for the same in all lanes of the warp. Where functions are called, and in
-/// loops around several masks, it is not, and what keeps groups apart is left out. So the builder adds the lane's own bit to it there, which is set anyway
-/// and makes it a number of the lane's. `docs/reports/ptxas-activemask.md`.
+/// loops around several masks, it is not, and what keeps groups apart is left out. So the builder adds the lane's own bit to
+/// it there, which is set anyway and makes it a number of the lane's. `docs/reports/ptxas-activemask.md`.
 #[inline(always)]
 pub fn active() -> LaneMask {
     // SAFETY: no preconditions.

@@ -56,8 +56,8 @@ impl core::error::Error for QueueError {}
 /// finds its slot not ready gives the position up after a while and gets another one, so none waits for another.
 ///
 /// Linearisable: an operation that succeeds takes effect when it gets its last position; *empty* and *full* are answered only if
-/// that was so at one moment during the call. Copies of the handle name the same queue. A zero word is a queue that is full and empty. It does not free itself: call
-/// [`free`](Self::free).
+/// that was so at one moment during the call. Copies of the handle name the same queue. A zero word is a queue that is full and
+/// empty. It does not free itself: call [`free`](Self::free).
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct HeapQueue<T> {
