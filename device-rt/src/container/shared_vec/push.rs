@@ -58,19 +58,13 @@ impl<T: HeapData + Copy> HeapSharedVec<T> {
             let room = offset < capacity;
             let middle = offset == capacity / 2;
 
-            let element = element::<T>(at, log2, block, offset);
-            let mut lasts = false;
-            // Nearly always all have places, and nobody needs a segment. Apart from what follows, where a call makes the
-            // compiler keep in the lane's stack what it knows.
-            if !team.group().any(!room | middle) {
-                value.put(words, element);
-                index = first(log2, segment) + offset;
-            } else {
+            let mut wait = false;
+            // Nearly always nobody needs a segment.
+            if team.group().any(!room | middle) {
                 // Who needs the next one, or else who makes it ahead of time.
                 let late = team.ballot(!room);
                 let early = team.ballot(middle);
                 let maker = select(late.is_empty(), early.last(), late.last());
-                let mut wait = false;
                 if lane == maker {
                     let next = segment + 1;
                     let mut code = AllocError::Exhausted.code();
@@ -92,15 +86,16 @@ impl<T: HeapData + Copy> HeapSharedVec<T> {
                 }
                 team.group().barrier();
                 failed = team.group().shuffle(failed, select(room, lane, maker));
-                if room {
-                    value.put(words, element);
-                    index = first(log2, segment) + offset;
-                } else if wait {
-                    arch::pause(PAUSE);
-                }
-                lasts = !room & (failed == 0);
+            }
+
+            if room {
+                value.put(words, element::<T>(at, log2, block, offset));
+                index = first(log2, segment) + offset;
+            } else if wait {
+                arch::pause(PAUSE);
             }
             round += 1;
+            let lasts = !room & (failed == 0);
             if lasts & (round == ROUNDS) {
                 failed = AllocError::Contended.code();
             }
