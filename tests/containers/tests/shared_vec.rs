@@ -206,6 +206,23 @@ fn heap_is_full<A: Subject>(site: &Site) {
     shared.check();
 }
 
+/// A vector that was made for all elements asks the heap for no more.
+fn first_segment_suffices(site: &Site) {
+    let pool = site.heap::<RandomWalkMalloc>(1 << 20);
+    let mut shared = Shared::new(site, &pool, 8).expect("a vector");
+    let used = || pool.stats().expect("stats").usage.used_bytes;
+    let before = used();
+    let shape = Shape {
+        lanes: 64,
+        block: 64,
+        each: 4,
+    };
+    let after = shared.push(shape, &shape.pending());
+    assert!(after.iter().all(|code| *code == 0));
+    assert_eq!(used(), before);
+    shared.check();
+}
+
 fn everything(site: &Site) {
     let shape = |lanes, each| Shape {
         lanes,
@@ -219,6 +236,7 @@ fn everything(site: &Site) {
     }
     runs_out(site, shape(40, 3), 1);
     heap_is_full::<RandomWalkMalloc>(site);
+    first_segment_suffices(site);
     assert!(Shared::new(site, &site.heap::<RandomWalkMalloc>(1 << 20), 32).is_err());
     let pool = site.heap::<RandomWalkMalloc>(1 << 20);
     let nothing = DeviceVec::<HeapSharedVec<[u32; 2]>>::zeroed(&site.device, 1).expect("none");

@@ -10,8 +10,10 @@ use warpheap_api::{AllocError, DeviceAlloc, HeapData, HeapMemory, layout, select
 /// What a segment's word is while a lane allocates it.
 const GROWING: u32 = u32::MAX;
 
-/// Rounds of a push before it is [`AllocError::Contended`].
+/// Rounds of a push before it is [`AllocError::Contended`], and one more for so many elements of the segment that is full: heaps
+/// take longer for larger blocks.
 const ROUNDS: u32 = 8192;
+const ELEMENTS_A_ROUND_LOG2: u32 = 6;
 /// Nanoseconds of a round that waits for a segment.
 const PAUSE: u32 = 400;
 
@@ -19,9 +21,9 @@ impl<T: HeapData + Copy> HeapSharedVec<T> {
     /// Appends an element; its index. Lanes of a warp that come together share the work: two loads and one addition
     /// for all of them.
     ///
-    /// Indices are dense: those of all pushes that succeeded are 0 to their number, less one. The lane that
-    /// takes the middle of a segment allocates the next one ahead of time; where it comes too late, one
-    /// allocates and the others go round, for about two milliseconds on CUDA.
+    /// Indices are dense: those of all pushes that succeeded are 0 to their number, less one. As long as the first segment
+    /// has places nothing is asked of the heap. Later on, the lane that takes the middle of a segment allocates the next one
+    /// ahead of time; where it comes too late, one allocates and the others go round, for two milliseconds on CUDA and longer where segments are large.
     ///
     /// # Errors
     /// As [`DeviceAlloc::malloc`]; [`AllocError::Contended`] if the lane that allocates a segment is not done
@@ -56,7 +58,8 @@ impl<T: HeapData + Copy> HeapSharedVec<T> {
             let capacity = capacity(log2, segment);
             let offset = count + team.rank();
             let room = offset < capacity;
-            let middle = offset == capacity / 2;
+            // Not of the first one: it may have been made for all that will come.
+            let middle = (segment != 0) & (offset == capacity / 2);
 
             let mut wait = false;
             // Nearly always nobody needs a segment.
@@ -96,10 +99,11 @@ impl<T: HeapData + Copy> HeapSharedVec<T> {
             }
             round += 1;
             let lasts = !room & (failed == 0);
-            if lasts & (round == ROUNDS) {
+            let rounds = ROUNDS + (capacity >> ELEMENTS_A_ROUND_LOG2);
+            if lasts & (round >= rounds) {
                 failed = AllocError::Contended.code();
             }
-            going = lasts & (round < ROUNDS);
+            going = lasts & (round < rounds);
         }
         if failed == 0 {
             Ok(index)
