@@ -1,6 +1,6 @@
 //! When a queue says that it is empty.
 //!
-//! Device: `container/ring.rs` `claim_to_pop` (the head is where the tail is, an acquire between the two looks), without the count in
+//! Device: `container/ring/claims.rs` `claim_to_pop` (the head is where the tail is, an acquire between the two looks), without the count in
 //! front.
 //!
 //! Claim: *empty* is answered only if the queue was empty at one moment. Here it never is: one element is in it, a lane
@@ -73,7 +73,7 @@ fn program(out: Out) -> Program {
 
 pub const EMPTY: Idiom = Idiom {
     name: "queue: empty (a release not in the device code)",
-    source: "container/ring.rs claim_to_pop",
+    source: "container/ring/claims.rs claim_to_pop",
     program,
     preemptions: None,
     mutants: &[

@@ -276,7 +276,7 @@ pub const LITMUS: &[Litmus] = &[
     },
     Litmus {
         name: "mailbox, passed on",
-        source: "container/chunk_queue.rs try_pop",
+        source: "container/chunk_queue/mod.rs try_pop",
         program: pass_on,
         mutants: &[
             ("send: release", F0, Caught),

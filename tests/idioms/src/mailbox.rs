@@ -2,7 +2,7 @@
 //!
 //! Device: `docs/kernels.md` (what lanes do that hand data to each other); the map's slot of a new leaf,
 //! `container/map/trie.rs` `enter` and `find`, is the same with a compare-and-swap. Passing on is
-//! `container/chunk_queue.rs` `try_pop` (`push` does it, too): a lane that finds the next node makes it known by
+//! `container/chunk_queue/mod.rs` `try_pop` (`push` does it, too): a lane that finds the next node makes it known by
 //! another word.
 //!
 //! Claim: who finds the handle finds what was written before. The lane that got it may free the block: then the next
@@ -113,7 +113,7 @@ pub const HAND_OVER: Idiom = Idiom {
 
 pub const PASS_ON: Idiom = Idiom {
     name: "mailbox, passed on",
-    source: "container/chunk_queue.rs try_pop, push",
+    source: "container/chunk_queue/mod.rs try_pop, push",
     program: pass_on,
     preemptions: None,
     mutants: &[

@@ -1,6 +1,6 @@
 //! A slot of a ring that was passed over.
 //!
-//! Device: `container/ring.rs` `put`, `take`. A lane that pops and does not find its element marks the slot and goes. Whoever pushes
+//! Device: `container/ring/slots.rs` `put`, `take`. A lane that pops and does not find its element marks the slot and goes. Whoever pushes
 //! to a marked slot looks at the head, behind its claim, and goes as well if the head is past its position.
 //!
 //! Claim: the element of a position is pushed only if it is popped, whoever comes first, here to a slot that has such a mark
@@ -43,7 +43,7 @@ fn program(out: Out) -> Program {
 
 pub const PASSED: Idiom = Idiom {
     name: "queue slot, passed over",
-    source: "container/ring.rs put, take",
+    source: "container/ring/slots.rs put, take",
     program,
     preemptions: None,
     mutants: &[
@@ -62,7 +62,7 @@ pub const PASSED: Idiom = Idiom {
 
 pub const MARKED_AHEAD: Idiom = Idiom {
     name: "queue slot, marked ahead",
-    source: "container/ring.rs put, take",
+    source: "container/ring/slots.rs put, take",
     program: program_marked_ahead,
     preemptions: Some(3),
     mutants: &[],

@@ -1,6 +1,6 @@
 //! A slot of a ring, of which both queues are made.
 //!
-//! Device: `container/ring.rs` `put`, `take`. Positions are given by additions, here without the counts in front. A slot's word has
+//! Device: `container/ring/slots.rs` `put`, `take`. Positions are given by additions, here without the counts in front. A slot's word has
 //! the lap of whoever pushed there last, and what became of the element.
 //!
 //! Claim: an element is read after it was written, and overwritten after it was read; elements come in order; what was pushed is
@@ -167,7 +167,7 @@ fn program(out: Out) -> Program {
 
 pub const SLOT: Idiom = Idiom {
     name: "queue slot",
-    source: "container/ring.rs put, take",
+    source: "container/ring/slots.rs put, take",
     program,
     preemptions: Some(2),
     mutants: &[
