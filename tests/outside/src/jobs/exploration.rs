@@ -14,9 +14,9 @@ use warpheap::{DeviceChunkQueue, DeviceHashMap, DeviceVec, HostAlloc, LaunchConf
 const SEEDS: u32 = 64;
 /// The root of the map is for two to this power keys, a block that all allocators have: it grows a lot.
 const ROOT_BITS: u32 = 6;
-/// Nodes of the queue have two to this power slots.
-const QUEUE_BITS: u32 = 6;
-/// Bytes of the largest block: of a node of the queue, or of the map's root.
+/// Rings of the queue have room for two to this power elements, which all allocators can serve.
+const QUEUE_BITS: u32 = 5;
+/// Bytes of the largest block: of a ring of the queue, or of the map's root.
 const LARGEST: u32 = 1024;
 /// Launches in a row that may find no work although there is some.
 const PATIENCE: u32 = 8;
