@@ -11,7 +11,7 @@
 //! | 11 | requests until one is refused, of the adaptor `Failing`; 0 of other allocators |
 //! | 12 | granules of the budget that are in use, of `Limited`; 0 of other allocators |
 //! | 13 | granules of the pool, of the adaptor `Checked`; 0 of other allocators |
-//! | 14..16 | reserved, 0 |
+//! | 14..16 | granules that requests asked for which found nothing, low word and high word |
 //! | 16..16+8×32 | counters, in 32 stripes so that warps do not meet on one word |
 //!
 //! The counters are written by the adaptor `Counted` alone; the failure counts by every allocator.
@@ -41,6 +41,8 @@ pub const WORD_REFUSE: usize = 11;
 pub const WORD_SPENT: usize = 12;
 /// Word index of the granules of the pool, by which the host finds the words at its end; a reset by a kernel leaves it.
 pub const WORD_POOL: usize = 13;
+/// Word index of the granules of requests that were [`Exhausted`](crate::AllocError::Exhausted), low word; the high word follows.
+pub const WORD_REFUSED: usize = 14;
 /// Word index of the first stripe of counters.
 pub const WORD_COUNTERS: usize = 16;
 

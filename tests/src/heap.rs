@@ -96,6 +96,8 @@ pub struct TestHeap<'s, A> {
     held: Vec<Option<Held>>,
     /// Failed requests so far, by cause.
     failures: [u32; 3],
+    /// Bytes that those asked for which found nothing, in whole granules.
+    refused: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -147,6 +149,7 @@ impl<'s, A: HostAlloc> TestHeap<'s, A> {
             clock: DeviceVec::zeroed(device, 1).expect("a clock"),
             held: vec![None; slots],
             failures: [0; 3],
+            refused: 0,
         }
     }
 
@@ -269,6 +272,7 @@ impl<'s, A: HostAlloc> TestHeap<'s, A> {
         self.slots.copy_from(&empty).expect("the slots are emptied");
         self.held.fill(None);
         self.failures = [0; 3];
+        self.refused = 0;
     }
 }
 

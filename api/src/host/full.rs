@@ -15,7 +15,7 @@ pub struct FullHeap {
     stats: PoolStats,
     /// Lanes that found nothing.
     lanes: u32,
-    /// Bytes that they asked for together, if someone knows.
+    /// Bytes that they asked for together, each until it gave up, if someone knows.
     asked: Option<u64>,
 }
 
@@ -24,10 +24,15 @@ impl PoolStats {
     /// stats are those after the launch, before anything is freed.
     pub fn when_full(&self, failure: &KernelFailure) -> Option<FullHeap> {
         let [exhausted, ..] = failure.by_cause;
+        // The heap counts since it was made or reset; of that, this launch's part, as if all had asked for the same.
+        let part = |counted: u32| {
+            let all = u128::from(self.refused_bytes) * u128::from(exhausted);
+            u64::try_from(all / u128::from(counted.max(exhausted))).unwrap_or(u64::MAX)
+        };
         (exhausted != 0).then(|| FullHeap {
             stats: self.clone(),
             lanes: exhausted,
-            asked: None,
+            asked: (self.refused_bytes != 0).then(|| part(self.failures[0])),
         })
     }
 }
@@ -184,6 +189,7 @@ mod tests {
             metadata_bytes: 0,
             usage,
             failures: [0; 3],
+            refused_bytes: 0,
             mallocs: 0,
             frees: 0,
             malloc_bytes: 0,
@@ -267,6 +273,20 @@ mod tests {
         // Nothing in use, and numbers without end.
         assert_eq!(full(&[], 1).reserve(), half);
         assert!(full(&[], 1).asking(u64::MAX).reserve() == u64::MAX);
+    }
+
+    #[test]
+    fn what_the_heap_counted_is_shared_out_to_the_launch() {
+        let mut stats = stats(&[]);
+        (stats.failures, stats.refused_bytes) = ([10, 0, 0], 1 << 20);
+        let asked = |lanes| {
+            let full = stats.when_full(&failure([lanes, 0, 0]));
+            full.expect("lanes that found nothing").asked
+        };
+        assert_eq!(asked(10), Some(1 << 20));
+        assert_eq!(asked(5), Some(1 << 19));
+        // Lanes whose failure was another heap's.
+        assert_eq!(asked(20), Some(1 << 20));
     }
 
     #[test]

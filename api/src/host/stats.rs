@@ -97,6 +97,8 @@ pub struct PoolStats {
     pub usage: Usage,
     /// Requests that failed, by cause: exhausted, contended, unsupported.
     pub failures: [u32; 3],
+    /// Bytes that the requests which were exhausted asked for together, in granules of 16.
+    pub refused_bytes: u64,
     /// Blocks handed out; 0 unless the pool's allocator is `Counted`.
     pub mallocs: u64,
     /// Blocks taken back; 0 unless the pool's allocator is `Counted`.
@@ -187,6 +189,7 @@ mod tests {
             metadata_bytes: 64,
             usage: Usage::default(),
             failures: [0; 3],
+            refused_bytes: 0,
             mallocs: 2,
             frees: 1,
             malloc_bytes: 48,

@@ -31,7 +31,7 @@ unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Failing<A> {
         // From zero it takes four thousand million requests to come to one.
         let left = words.fetch_sub(header::WORD_REFUSE, 1);
         if left == 1 {
-            return fail(words, AllocError::Exhausted);
+            return fail(words, layout, AllocError::Exhausted);
         }
         self.inner.malloc(layout)
     }

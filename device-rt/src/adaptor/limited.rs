@@ -157,7 +157,7 @@ unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Limited<A> {
         let cost = self.cost(layout);
         let code = self.take(cost);
         if code != 0 {
-            return fail(self.inner.header(), AllocError::from_code(code));
+            return fail(self.inner.header(), layout, AllocError::from_code(code));
         }
         let result = self.inner.malloc(layout);
         self.give_back(select(result.is_err(), cost, 0));
@@ -180,12 +180,13 @@ unsafe impl<A: DeviceAlloc<Memory = Words>> DeviceAlloc for Limited<A> {
         new_size: usize,
     ) -> Result<DevicePtr<u8>, AllocError> {
         let old = self.cost(layout);
-        let new = self.cost(layout::aligned(new_size, layout.align()));
+        let resized = layout::aligned(new_size, layout.align());
+        let new = self.cost(resized);
         // A block that need not move is resized at the end of the budget, too.
         let moves = old != new;
         let code = self.take(select(moves, new, 0));
         if code != 0 {
-            return fail(self.inner.header(), AllocError::from_code(code));
+            return fail(self.inner.header(), resized, AllocError::from_code(code));
         }
         // SAFETY: the caller's promise.
         let result = unsafe { self.inner.realloc(ptr, layout, new_size) };

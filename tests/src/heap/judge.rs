@@ -43,6 +43,14 @@ impl<A: HostAlloc> TestHeap<'_, A> {
             "{}: failed requests by cause in the header, and as lanes saw them",
             A::NAME
         );
+        // Adaptors may ask for more than they are asked for.
+        let counted = stats.refused_bytes;
+        assert!(
+            counted == self.refused || (A::NAME.contains('<') && counted > self.refused),
+            "{}: {counted} bytes that found nothing by the header, {} as lanes saw them",
+            A::NAME,
+            self.refused
+        );
     }
 
     /// Follows one action: what is wrong with its outcome, if anything.
@@ -99,6 +107,9 @@ impl<A: HostAlloc> TestHeap<'_, A> {
         }
         if let Some(error) = error_of(outcome.code) {
             self.failures[error.code() as usize - 1] += 1;
+            if error == AllocError::Exhausted {
+                self.refused += size.next_multiple_of(16).max(16);
+            }
             let fine = match error {
                 AllocError::Exhausted => allowed != Failures::None,
                 AllocError::Contended => allowed == Failures::Any,

@@ -80,19 +80,20 @@ impl<A: HostAlloc> Pool<A> {
         }
         let found = metadata(&self.raw.params(), &mut reader)?;
         let stripes = head[header::WORD_COUNTERS..].chunks_exact(header::STRIPE_WORDS);
+        let wide = |words: &[u32], at: usize| words[at] as u64 | (words[at + 1] as u64) << 32;
         let mut stats = PoolStats {
             allocator: A::NAME,
             pool_bytes: self.bytes(),
             metadata_bytes: self.plan.metadata_bytes,
             usage: Usage::default(),
             failures: [1, 2, 3].map(|code| head[header::WORD_FAILURES + code]),
+            refused_bytes: wide(&head, header::WORD_REFUSED).saturating_mul(16),
             mallocs: 0,
             frees: 0,
             malloc_bytes: 0,
             free_bytes: 0,
             budget: budget(&head),
         };
-        let wide = |stripe: &[u32], at: usize| stripe[at] as u64 | (stripe[at + 1] as u64) << 32;
         for stripe in stripes {
             stats.mallocs += stripe[header::COUNT_MALLOCS] as u64;
             stats.frees += stripe[header::COUNT_FREES] as u64;

@@ -41,6 +41,7 @@ fn snapshot(sequence: u64, regions: Vec<Region>) -> Snapshot {
         metadata_bytes: 2 * CHUNK - 16,
         usage: Usage::default(),
         failures: [0; 3],
+        refused_bytes: 0,
         mallocs: 0,
         frees: 0,
         malloc_bytes: 0,

@@ -21,7 +21,7 @@ pub(crate) mod report;
 pub use chosen::{ByProgram, ByVariable, Chooser};
 
 use super::within::named_as_within;
-use crate::alloc::fail;
+use crate::alloc::{fail, unfail};
 use crate::arch::{self, Group, Words};
 use crate::sync::{self, Granules, Move};
 use core::alloc::Layout;
@@ -30,7 +30,7 @@ use record::{Frame, Who};
 use region::Region;
 use warpheap_api::{
     AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, HeapStats,
-    HeapUsage, Reset, header, layout,
+    HeapUsage, Reset, layout,
 };
 
 /// Finds mistakes in how a heap is used, on every backend: blocks that are freed twice, with another layout, or that this heap
@@ -87,16 +87,15 @@ impl<A: DeviceAlloc<Memory = Words>, C: Chooser> Checked<A, C> {
             && region.held() != 0
         {
             // What waits is free memory. The request is one all the same.
-            let failures = header::WORD_FAILURES + AllocError::Exhausted.code() as usize;
-            region.words().fetch_sub(failures, 1);
+            unfail(region.words(), around);
             self.empty_quarantine();
             result = self.inner.malloc(around);
             if let Err(AllocError::Exhausted) = result
                 && region.held() != 0
             {
                 // Another lane is giving back what waited.
-                region.words().fetch_sub(failures, 1);
-                result = fail(region.words(), AllocError::Contended);
+                unfail(region.words(), around);
+                result = fail(region.words(), around, AllocError::Contended);
             }
         }
         let mut block = DevicePtr::NULL;
@@ -191,7 +190,7 @@ unsafe impl<A: DeviceAlloc<Memory = Words>, C: Chooser> DeviceAlloc for Checked<
         let line = arch::caller_line();
         // A block that is none is not read.
         if !self.may_resize(ptr, layout, Who::here(line)) {
-            return fail(self.inner.header(), AllocError::Unsupported);
+            return fail(self.inner.header(), layout, AllocError::Unsupported);
         }
         let moved = self.malloc_at(layout::aligned(new_size, layout.align()), line)?;
         let memory = self.memory();

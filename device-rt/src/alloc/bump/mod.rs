@@ -61,7 +61,7 @@ unsafe impl DeviceAlloc for Bump {
             align: layout::align_granules(layout),
         };
         if request.count >= MOST_GRANULES || layout.align() > MAX_ALIGN as usize {
-            return fail(self.words, AllocError::Unsupported);
+            return fail(self.words, layout, AllocError::Unsupported);
         }
         let next = Frontier {
             word: WORD_NEXT,
@@ -86,7 +86,7 @@ unsafe impl DeviceAlloc for Bump {
         if place.code == 0 {
             Ok(DevicePtr::from_granule(place.first))
         } else {
-            fail(self.words, AllocError::from_code(place.code))
+            fail(self.words, layout, AllocError::from_code(place.code))
         }
     }
 

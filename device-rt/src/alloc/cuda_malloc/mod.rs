@@ -79,7 +79,7 @@ unsafe impl DeviceAlloc for CudaMalloc {
         let align = layout::align_granules(layout);
         let possible = arch::HAS_DEVICE_HEAP & (granules <= MOST_GRANULES) & (align <= MOST_ALIGN);
         if !possible {
-            return fail(self.pool, AllocError::Unsupported);
+            return fail(self.pool, layout, AllocError::Unsupported);
         }
         // CUDA aligns to a granule; for more, the granule before the block tells where CUDA's begins.
         let extra = select(align > 1, align, 0);
@@ -89,7 +89,7 @@ unsafe impl DeviceAlloc for CudaMalloc {
             first = arch::device_malloc(self.base, granules + extra);
         }
         if first == u32::MAX {
-            return fail(self.pool, AllocError::Exhausted);
+            return fail(self.pool, layout, AllocError::Exhausted);
         }
         self.pool.acquire();
         let mut start = first;

@@ -104,7 +104,7 @@ unsafe impl DeviceAlloc for DirectOutput {
                 self.data + (place.first << self.shift),
             ))
         } else {
-            fail(self.words, AllocError::from_code(place.code))
+            fail(self.words, layout, AllocError::from_code(place.code))
         }
     }
 

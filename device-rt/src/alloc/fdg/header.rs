@@ -205,7 +205,12 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
             // The backing allocator has counted the failure.
             Err(AllocError::from_code(code))
         } else {
-            fail(self.backing.header(), AllocError::from_code(code))
+            // Nor has this lane asked for anything.
+            fail(
+                self.backing.header(),
+                layout::bytes(0),
+                AllocError::from_code(code),
+            )
         }
     }
 
@@ -230,7 +235,11 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
             Ok(Arena::from_ptr(DevicePtr::from_granule(granule)))
         } else {
             self.count_misuse();
-            fail(self.backing.header(), AllocError::Unsupported)
+            fail(
+                self.backing.header(),
+                layout::bytes(0),
+                AllocError::Unsupported,
+            )
         }
     }
 }

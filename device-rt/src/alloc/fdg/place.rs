@@ -130,7 +130,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
             // The backing allocator has counted the failure.
             Err(AllocError::from_code(code))
         } else {
-            fail(self.backing.header(), AllocError::from_code(code))
+            fail(self.backing.header(), layout, AllocError::from_code(code))
         }
     }
 }

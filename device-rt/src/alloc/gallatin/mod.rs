@@ -125,7 +125,7 @@ unsafe impl DeviceAlloc for Gallatin {
         if answer.code == 0 {
             Ok(DevicePtr::from_granule(answer.granule))
         } else {
-            fail(self.words, AllocError::from_code(answer.code))
+            fail(self.words, layout, AllocError::from_code(answer.code))
         }
     }
 

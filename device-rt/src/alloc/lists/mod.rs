@@ -183,7 +183,7 @@ unsafe impl<const PER_PROCESSOR: bool> DeviceAlloc for SegmentLists<PER_PROCESSO
         if code == 0 {
             Ok(DevicePtr::from_granule(self.geometry.granule_of(unit)))
         } else {
-            fail(self.words, AllocError::from_code(code))
+            fail(self.words, layout, AllocError::from_code(code))
         }
     }
 

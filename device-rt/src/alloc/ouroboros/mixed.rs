@@ -116,7 +116,7 @@ where
         if code == 0 {
             Ok(DevicePtr::from_granule(granule))
         } else {
-            fail(self.small.core.words, AllocError::from_code(code))
+            fail(self.small.core.words, layout, AllocError::from_code(code))
         }
     }
 

@@ -257,7 +257,7 @@ unsafe impl<S: Strategy, Q: Queue> DeviceAlloc for Ouroboros<S, Q> {
         if code == 0 {
             Ok(DevicePtr::from_granule(granule))
         } else {
-            fail(self.core.words, AllocError::from_code(code))
+            fail(self.core.words, layout, AllocError::from_code(code))
         }
     }
 

@@ -153,7 +153,7 @@ unsafe impl<const KIND: u32> DeviceAlloc for PageWalk<KIND> {
                 self.geometry.granule_of(found.page),
             ))
         } else {
-            fail(self.words, AllocError::from_code(code))
+            fail(self.words, layout, AllocError::from_code(code))
         }
     }
 
@@ -199,7 +199,7 @@ unsafe impl<const KIND: u32> DeviceAlloc for PageWalk<KIND> {
         if layout::granules(new) <= self.geometry.page_granules() {
             return Ok(ptr);
         }
-        fail(self.words, AllocError::Unsupported)
+        fail(self.words, new, AllocError::Unsupported)
     }
 
     /// Every block is a page.

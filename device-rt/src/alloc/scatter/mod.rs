@@ -178,7 +178,7 @@ unsafe impl DeviceAlloc for ScatterAlloc {
         // The handle tells, not the code, of which the quick way knows that it is zero: that would be
         // another value to keep.
         if block.is_null() {
-            fail(self.words, AllocError::from_code(answer.code))
+            fail(self.words, layout, AllocError::from_code(answer.code))
         } else {
             Ok(block)
         }

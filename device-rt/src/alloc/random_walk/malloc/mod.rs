@@ -284,7 +284,7 @@ unsafe impl DeviceAlloc for RandomWalkMalloc {
         if granule != NONE {
             Ok(DevicePtr::from_granule(granule))
         } else {
-            fail(self.words, AllocError::from_code(code))
+            fail(self.words, layout, AllocError::from_code(code))
         }
     }
 
