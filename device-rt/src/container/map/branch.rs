@@ -25,13 +25,19 @@ const ABOVE: usize = 4;
 /// Alignment: headers and buckets begin with a sector.
 const ALIGN: usize = 32;
 
-/// A link that says: a lane is about to hang a branch here.
+/// A link that says: a lane is about to hang a branch here. Beside it the number of other lanes that are, too.
 pub const CLAIMED: u32 = 1 << 31;
+
+/// Whether lanes are about to hang a branch at a link.
+#[inline(always)]
+pub fn is_claimed(link: u32) -> bool {
+    link & CLAIMED != 0
+}
 
 /// Whether a branch hangs at a link.
 #[inline(always)]
 pub fn is_branch(link: u32) -> bool {
-    (link != EMPTY) & (link != CLAIMED)
+    (link != EMPTY) & !is_claimed(link)
 }
 
 /// Words of a branch whose groups have so many.

@@ -1,10 +1,11 @@
 //! Hanging a branch below a full group.
 //!
-//! One lane says at the link that it is about to; others look at the link a few times, and go on by themselves if nothing comes
-//! of it. So seldom do two lanes get a branch for the same link, and no lane waits for one that stands still. The branch is
-//! written before it hangs: who finds it finds nothing in it but what lanes bring there.
+//! One lane says at the link that it is about to; others look at the link a few times. If nothing comes of it, one more of them says
+//! so and brings a branch, too, and the others wait for that one, for twice as long. So few lanes get a branch for the same link,
+//! however many wait, and no lane waits for one that stands still. The branch is written before it hangs: who finds it finds nothing in
+//! it but what lanes bring there.
 
-use super::branch::{self, CLAIMED, GROUPS, is_branch};
+use super::branch::{self, CLAIMED, GROUPS, is_branch, is_claimed};
 use super::filter::{self, Bits};
 use super::flat::{BUCKET_SLOTS, Entered, Flat, GROUP_SLOTS, MOST_LOOKS, PAUSE};
 use super::leaf::MOST_ROUNDS;
@@ -13,7 +14,10 @@ use super::slot::{EMPTY, block, slot_of};
 use super::tag::{self, BURNED, SIDES};
 use super::words::WordSource;
 use crate::{Heap, arch};
-use warpheap_api::{DeviceAlloc, HeapMemory};
+use warpheap_api::{DeviceAlloc, HeapMemory, least, select};
+
+/// How often the time is doubled for which lanes wait for a branch.
+const MOST_PATIENCE_LOG2: u32 = 8;
 
 impl Flat {
     /// [`enter`](Self::enter); where there is no room a branch is hung in, and the answer is [`Entered::CONTENDED`]: look again.
@@ -45,21 +49,38 @@ impl Flat {
         let link_at = level.link_at(self);
         let mut seen = memory.compare_exchange(link_at, EMPTY, CLAIMED);
         let mut own = seen == EMPTY;
-        let mut looks = 0;
-        while (seen == CLAIMED) & (looks < MOST_LOOKS) {
-            looks += 1;
-            arch::pause(PAUSE);
-            seen = memory.load(link_at);
+        let mut mark = CLAIMED;
+        let (mut looks, mut round) = (0, 0);
+        while !own & is_claimed(seen) & (round < MOST_ROUNDS) {
+            round += 1;
+            let patience = MOST_LOOKS << least(seen & !CLAIMED, MOST_PATIENCE_LOG2);
+            let now;
+            if looks < patience {
+                looks += 1;
+                arch::pause(PAUSE);
+                now = memory.load(link_at);
+            } else {
+                // Nothing came of it. One of those that wait brings a branch, too; the others see that, and wait for that one.
+                mark = seen + 1;
+                now = memory.compare_exchange(link_at, seen, mark);
+                own = now == seen;
+            }
+            looks = select(now == seen, looks, 0);
+            seen = now;
         }
-        own |= seen == CLAIMED;
         let mut code = 0;
-        if own {
+        // Where the heap had nothing for who claimed it, all that waited ask for themselves: otherwise one would fail after the other.
+        if own | !is_branch(seen) {
             let layout = branch::branch_layout(self.group_words());
             match heap.malloc_rarely(layout) {
                 Ok(block) => self.hang(heap, level, slot_of(block)),
                 Err(error) => {
-                    code = error.code();
-                    memory.compare_exchange(link_at, CLAIMED, EMPTY);
+                    if own {
+                        memory.compare_exchange(link_at, mark, EMPTY);
+                    }
+                    // Another one may have had more luck.
+                    let hangs = is_branch(memory.load(link_at));
+                    code = select(hangs, 0, error.code());
                 }
             }
         }

@@ -5,7 +5,7 @@
 //! from below come up to them, since a search ends at an empty slot: below a group that is not full nothing may hang. Keys move to the first
 //! empty place that they have. Keys of the trie come back to slots, if there is room.
 
-use super::branch::{self, CLAIMED, GROUPS, is_branch};
+use super::branch::{self, GROUPS, is_branch, is_claimed};
 use super::clear::{first_link, lowest};
 use super::cursor::TrieCursor;
 use super::flat::{BUCKET_SLOTS, Entered, Flat, GROUP_SLOTS, stored_words};
@@ -84,7 +84,7 @@ impl Flat {
                     // SAFETY: nothing hangs below it, no key is in it, and the caller's promise.
                     unsafe { self.free_branch(heap, at) };
                 }
-            } else if link == CLAIMED {
+            } else if is_claimed(link) {
                 memory.store(level.link_at(self), EMPTY);
             }
         }

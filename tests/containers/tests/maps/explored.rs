@@ -59,6 +59,13 @@ fn all_ask_for_what_has_no_room() {
 }
 
 #[test]
+fn all_find_a_full_group() {
+    for seed in seeds(30) {
+        few_bring_branches(&Site::explored([1, 4, 32][seed as usize % 3], seed));
+    }
+}
+
+#[test]
 fn collisions() {
     for seed in 0..10 {
         collides(&Site::explored(8, seed));

@@ -4,6 +4,7 @@ use super::world::{Any, World};
 use super::{NONE, SLOTS};
 use std::collections::HashMap;
 use warpheap::LaunchConfig;
+use warpheap_api::layout;
 use warpheap_container_tests::maps::Site;
 use warpheap_rt::device::{HeapHashMap, WarpHeap};
 use warpheap_rt::sync::unhash;
@@ -135,6 +136,26 @@ pub fn asked_by_all(site: &Site) {
     let values: Vec<u32> = sums.values().copied().collect();
     assert_eq!(world.get(&keys), values);
     assert_eq!(world.get(&before), before);
+    world.free();
+}
+
+/// All lanes find one group full at the same time. Few of them bring a branch, so memory for a few suffices.
+pub fn few_bring_branches(site: &Site) {
+    let room = 12 * branch_bytes();
+    let world = World::<WarpHeap>::new(site, 1 << 20, SLOTS);
+    let before = alike(1, 0, GROUP);
+    world.insert(&before, &before);
+    // What is free is taken, but for so much.
+    let free = world.pool.stats().expect("stats").usage.largest_free_run;
+    let rest = layout::bytes((free.expect("a run") - room) as usize);
+    let filled = world.pool.malloc(rest).expect("the rest");
+    let keys = alike(1, GROUP, 200);
+    let results = world.insert(&keys, &keys);
+    let failed = results.iter().filter(|&&result| result > 1).count();
+    assert_eq!(failed, 0, "of {} lanes", keys.len());
+    assert_eq!(world.get(&keys), keys);
+    // SAFETY: it was got here with this layout.
+    unsafe { world.pool.free(filled, rest) }.expect("the rest");
     world.free();
 }
 

@@ -9,7 +9,7 @@ mod tidying;
 mod world;
 
 use collisions::{collides, collides_in_slots};
-use groups::{alike, asked_by_all, gives_branches_back, one_group};
+use groups::{alike, asked_by_all, few_bring_branches, gives_branches_back, one_group};
 use histories::{SHAPES, histories, history_kernels, late_change, step};
 use mixes::{own_keys_come_and_go, reads_beside_sums, two_streams};
 use proptest::prelude::*;
@@ -262,6 +262,7 @@ fn everything(site: &Site) {
     }
     gives_branches_back(site);
     asked_by_all(site);
+    few_bring_branches(site);
     ages(site);
     all_run_out(site);
     lists_while_growing(site, 10);
