@@ -49,7 +49,6 @@ impl Flat {
         let link_at = level.link_at(self);
         let mut seen = memory.compare_exchange(link_at, EMPTY, CLAIMED);
         let mut own = seen == EMPTY;
-        let mut mark = CLAIMED;
         let (mut looks, mut round) = (0, 0);
         while !own & is_claimed(seen) & (round < MOST_ROUNDS) {
             round += 1;
@@ -61,8 +60,7 @@ impl Flat {
                 now = memory.load(link_at);
             } else {
                 // Nothing came of it. One of those that wait brings a branch, too; the others see that, and wait for that one.
-                mark = seen + 1;
-                now = memory.compare_exchange(link_at, seen, mark);
+                now = memory.compare_exchange(link_at, seen, seen + 1);
                 own = now == seen;
             }
             looks = select(now == seen, looks, 0);
@@ -75,11 +73,13 @@ impl Flat {
             match heap.malloc_rarely(layout) {
                 Ok(block) => self.hang(heap, level, slot_of(block)),
                 Err(error) => {
-                    if own {
-                        memory.compare_exchange(link_at, mark, EMPTY);
+                    // Whoever waits for this lane or another one is told that there is nothing.
+                    let seen = memory.load(link_at);
+                    if is_claimed(seen) {
+                        memory.compare_exchange(link_at, seen, EMPTY);
                     }
-                    // Another one may have had more luck.
-                    let hangs = is_branch(memory.load(link_at));
+                    // Or another one had more luck.
+                    let hangs = is_branch(seen);
                     code = select(hangs, 0, error.code());
                 }
             }

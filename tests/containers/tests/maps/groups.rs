@@ -163,8 +163,14 @@ pub fn few_bring_branches(site: &Site) {
     let keys = alike(1, GROUP, env("LANES", 200) as u32);
     let results = world.insert(&keys, &keys);
     let failed = results.iter().filter(|&&result| result > 1).count();
-    eprintln!("failed {failed} of {} after {:?}", keys.len(), world.pool.stats().unwrap().usage);
-    if std::env::var("ROOM").is_ok() { return; }
+    eprintln!(
+        "failed {failed} of {} after {:?}",
+        keys.len(),
+        world.pool.stats().unwrap().usage
+    );
+    if std::env::var("ROOM").is_ok() {
+        return;
+    }
     assert_eq!(failed, 0, "of {} lanes", keys.len());
     assert_eq!(world.get(&keys), keys);
     for (block, rest) in filled {
