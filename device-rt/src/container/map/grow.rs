@@ -13,6 +13,7 @@ use super::level::Level;
 use super::slot::{EMPTY, block, slot_of};
 use super::tag::{self, BURNED, SIDES};
 use super::words::WordSource;
+use crate::sync::Group;
 use crate::{Heap, arch};
 use warpheap_api::{DeviceAlloc, HeapMemory, least, select};
 
@@ -49,42 +50,57 @@ impl Flat {
         let link_at = level.link_at(self);
         let mut seen = memory.compare_exchange(link_at, EMPTY, CLAIMED);
         let mut own = seen == EMPTY;
-        let (mut looks, mut round) = (0, 0);
-        while !own & is_claimed(seen) & (round < MOST_ROUNDS) {
+        let (mut looks, mut round, mut code) = (0, 0, 0);
+        let mut on = own | !is_branch(seen);
+        while on & (round < MOST_ROUNDS) {
             round += 1;
-            let patience = MOST_LOOKS << least(seen & !CLAIMED, MOST_PATIENCE_LOG2);
-            let now;
-            if looks < patience {
+            let group = Group::here();
+            if own {
+                // In the loop: behind it, this lane would first wait for those of its warp that wait for its branch.
+                code = self.bring(heap, level, link_at);
+                on = false;
+            } else if looks < MOST_LOOKS << least(seen & !CLAIMED, MOST_PATIENCE_LOG2) {
                 looks += 1;
                 arch::pause(PAUSE);
-                now = memory.load(link_at);
+                let now = memory.load(link_at);
+                looks = select(now == seen, looks, 0);
+                seen = now;
+                on = !is_branch(seen);
+                // Where the heap had nothing for who claimed it, all that wait ask for themselves: otherwise one would fail after
+                // the other.
+                own = seen == EMPTY;
             } else {
                 // Nothing came of it. One of those that wait brings a branch, too; the others see that, and wait for that one.
-                now = memory.compare_exchange(link_at, seen, seen + 1);
-                own = now == seen;
+                let now = memory.compare_exchange(link_at, seen, seen + 1);
+                own = (now == seen) | (now == EMPTY);
+                looks = 0;
+                seen = now;
+                on = !is_branch(seen);
             }
-            looks = select(now == seen, looks, 0);
-            seen = now;
-        }
-        let mut code = 0;
-        // Where the heap had nothing for who claimed it, all that waited ask for themselves: otherwise one would fail after the other.
-        if own | !is_branch(seen) {
-            let layout = branch::branch_layout(self.group_words());
-            match heap.malloc_rarely(layout) {
-                Ok(block) => self.hang(heap, level, slot_of(block)),
-                Err(error) => {
-                    // Whoever waits for this lane or another one is told that there is nothing.
-                    let seen = memory.load(link_at);
-                    if is_claimed(seen) {
-                        memory.compare_exchange(link_at, seen, EMPTY);
-                    }
-                    // Or another one had more luck.
-                    let hangs = is_branch(seen);
-                    code = select(hangs, 0, error.code());
-                }
-            }
+            group.barrier();
         }
         code
+    }
+
+    /// Gets a branch and hangs it in; 0, or the code of an error if none hangs there.
+    #[inline(always)]
+    fn bring<A: DeviceAlloc>(self, heap: Heap<A>, level: Level, link_at: usize) -> u32 {
+        let memory = heap.memory();
+        match heap.malloc_rarely(branch::branch_layout(self.group_words())) {
+            Ok(block) => {
+                self.hang(heap, level, slot_of(block));
+                0
+            }
+            Err(error) => {
+                // Whoever waits for this lane or another one is told that there is nothing.
+                let seen = memory.load(link_at);
+                if is_claimed(seen) {
+                    memory.compare_exchange(link_at, seen, EMPTY);
+                }
+                // Or another one had more luck.
+                select(is_branch(seen), 0, error.code())
+            }
+        }
     }
 
     /// Fills a new branch and hangs it in; frees it if another one hangs there.
