@@ -2,7 +2,7 @@
 //!
 //! Lane `i` takes every row whose number is `i` modulo the number of lanes. [`SHARING`] lanes count their rows of each part together; sums
 //! of the counts, part by part and in each by lanes, say where they put them. Lanes of a warp whose rows belong to one part put
-//! these side by side: a row that each lane puts where its last one ended is a piece of memory by itself, and takes four times as long.
+//! these side by side: a row that each lane puts where its last one ended is a piece of memory by itself, and takes eight times as long.
 
 use crate::join::Tuple;
 use warpheap_rt::device::*;
