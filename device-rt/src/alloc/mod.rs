@@ -70,7 +70,7 @@ pub(crate) fn unfail<M: HeapMemory>(memory: M, layout: Layout) {
 #[inline(always)]
 fn add_refused<M: HeapMemory>(memory: M, granules: u32, times: u32) {
     let low = granules.wrapping_mul(times);
-    let high = ((granules >> 16) * times + ((granules & 0xffff) * times >> 16)) >> 16;
+    let high = ((granules >> 16) * times + (((granules & 0xffff) * times) >> 16)) >> 16;
     let before = memory.fetch_add(header::WORD_REFUSED, low);
     let high = high + (before > u32::MAX - low) as u32;
     if high != 0 {
