@@ -38,15 +38,16 @@ impl PoolStats {
 }
 
 impl FullHeap {
-    /// The same where someone knows how many bytes the requests that failed asked for together: the failures of a heap's trace do.
+    /// The same where someone knows better than the heap how many bytes the requests that failed asked for together: how many the
+    /// program would have asked for behind them, say.
     pub fn asking(mut self, bytes: u64) -> Self {
         self.asked = Some(bytes);
         self
     }
 
     /// Bytes of a pool that may be enough: a guess. It has room for what is in use and for what was asked for in vain, with as much
-    /// tied to it and as large a part for the allocator itself as now, and is at least half as large again. Where nobody counted what
-    /// was asked for, that is a block of the mean size for each lane that failed.
+    /// tied to it and as large a part for the allocator itself as now, and is at least half as large again. Where the heap did not
+    /// count what was asked for, that is a block of the mean size for each lane that failed.
     pub fn reserve(&self) -> u64 {
         let PoolStats {
             usage, pool_bytes, ..
@@ -64,6 +65,11 @@ impl FullHeap {
     /// What the heap holds, as a sentence without its full stop.
     pub fn holds(&self) -> impl fmt::Display + '_ {
         Holds(self)
+    }
+
+    /// What was asked for in vain, as a sentence without its full stop.
+    pub fn asked(&self) -> impl fmt::Display + '_ {
+        Asked(self)
     }
 
     /// The mean size of the blocks in use; a granule where there are none or nobody counts them.
@@ -135,18 +141,30 @@ impl fmt::Display for Holds<'_> {
     }
 }
 
-impl fmt::Display for FullHeap {
+/// What was asked for in vain.
+struct Asked<'a>(&'a FullHeap);
+
+impl fmt::Display for Asked<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}. ", self.holds())?;
-        let lanes = self.lanes;
-        match self.asked {
-            Some(bytes) => write!(f, "{lanes} lane(s) asked for {bytes} bytes in vain")?,
+        let lanes = self.0.lanes;
+        match self.0.asked {
+            Some(bytes) => write!(f, "{lanes} lane(s) asked for {bytes} bytes in vain"),
             None => write!(
                 f,
-                "{lanes} lane(s) asked in vain, for how many bytes nobody counted (`Traced` does)"
-            )?,
+                "{lanes} lane(s) asked in vain, for how many bytes nobody counted"
+            ),
         }
-        write!(f, ": a guess is `reserve({})`", self.reserve())?;
+    }
+}
+
+impl fmt::Display for FullHeap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (holds, asked) = (self.holds(), self.asked());
+        write!(
+            f,
+            "{holds}. {asked}: a guess is `reserve({})`",
+            self.reserve()
+        )?;
         match self.stats.budget {
             Some(_) => f.write_str(", and a larger budget"),
             None => Ok(()),

@@ -167,7 +167,8 @@ impl fmt::Display for PoolStats {
         if self.failures != [0; 3] {
             write!(
                 f,
-                ", failed requests: {exhausted} exhausted, {contended} contended, {unsupported} unsupported"
+                ", failed requests: {exhausted} exhausted ({} bytes), {contended} contended, {unsupported} unsupported",
+                self.refused_bytes
             )?;
         }
         match f.alternate() && !self.usage.classes.is_empty() {
@@ -205,7 +206,9 @@ mod tests {
         assert!(line.contains("32 bytes live") && !line.contains("failed"));
         // Counts wrap: their sum may be zero, or more than a word.
         stats.failures = [u32::MAX, 7, u32::MAX - 6];
-        assert!(format!("{stats}").contains("7 contended"));
+        stats.refused_bytes = 48;
+        let line = format!("{stats}");
+        assert!(line.contains("7 contended") && line.contains("exhausted (48 bytes)"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::error::JobError;
 use std::fmt::Display;
-use warpheap::{DeviceError, DeviceInfo, HostAlloc, PlanError, Pool};
+use warpheap::{DeviceError, DeviceInfo, FullHeap, HostAlloc, PlanError, Pool};
 
 /// What pools are rounded up to.
 pub const STEP: u64 = 64 << 10;
@@ -59,8 +59,8 @@ pub struct Need {
 
 /// Why a run with one size of pool came to nothing.
 pub enum Failed {
-    /// The heap could not serve a block; what it held then, if it was looked at.
-    Full(DeviceError, Option<String>),
+    /// The heap could not serve a block; what it says of itself, if it was looked at.
+    Full(DeviceError, Option<FullHeap>),
     /// The pool could not be had.
     NoPool(DeviceError),
     /// No heap of this allocator can do it.
@@ -70,20 +70,20 @@ pub enum Failed {
 }
 
 impl Failed {
-    /// The same with what this heap, in which it happened, holds: to be called before anything is freed.
+    /// The same with what this heap, in which it happened, says of itself: to be called before anything is freed.
     pub fn told_by<A: HostAlloc>(self, pool: &Pool<A>) -> Self {
         let Failed::Full(error, _) = self else {
             return self;
         };
-        let held = match &error {
+        let full = match &error {
             // What failed says more than that the heap could not be looked at.
-            DeviceError::Kernel(failure) => pool.stats().ok().and_then(|stats| {
-                let full = stats.when_full(failure)?;
-                Some(full.holds().to_string())
-            }),
+            DeviceError::Kernel(failure) => {
+                let stats = pool.stats().ok();
+                stats.and_then(|stats| stats.when_full(failure))
+            }
             _ => None,
         };
-        Failed::Full(error, held)
+        Failed::Full(error, full)
     }
 }
 
@@ -154,7 +154,7 @@ impl Need {
         for bytes in sizes {
             match attempt(bytes) {
                 Ok(done) => return Ok(done),
-                Err(Failed::Full(why, held)) => full = Some((bytes, told(&why, held))),
+                Err(Failed::Full(why, heap)) => full = Some((bytes, Full::of(&why, heap))),
                 Err(Failed::Other(error)) => return Err(Failure::Other(error)),
                 Err(Failed::Unsupported(error)) => {
                     return Err(Failure::Cannot(self.failed(&error)));
@@ -184,9 +184,10 @@ impl Need {
     }
 
     /// The error for a pool that turned out too small, where `limit` bytes can be had.
-    fn too_small(&self, pool: u64, limit: u64, why: &dyn Display) -> JobError {
+    fn too_small(&self, pool: u64, limit: u64, full: &Full) -> JobError {
+        let Full { why, enough } = full;
         // An estimate that was not enough is no advice.
-        let enough = self.enough.max(round(pool + pool / 2));
+        let enough = self.enough.max(enough.unwrap_or(round(pool + pool / 2)));
         let advice = if pool >= limit {
             format!(
                 "{limit} bytes are all that it can have here: {} or another device",
@@ -225,18 +226,33 @@ impl Need {
     }
 }
 
-/// A failure, and what its heap held.
-fn told(why: &DeviceError, held: Option<String>) -> String {
-    match held {
-        Some(held) => format!("{why}; {held}"),
-        None => why.to_string(),
+/// A pool that was too small.
+struct Full {
+    /// The failure, and what its heap says.
+    why: String,
+    /// Bytes of a pool that may be enough, if the heap has a guess.
+    enough: Option<u64>,
+}
+
+impl Full {
+    fn of(why: &DeviceError, heap: Option<FullHeap>) -> Self {
+        match heap {
+            Some(heap) => Full {
+                why: format!("{why}; {}; {}", heap.holds(), heap.asked()),
+                enough: Some(heap.reserve()),
+            },
+            None => Full {
+                why: why.to_string(),
+                enough: None,
+            },
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpheap::{BackendKind, KernelFailure};
+    use warpheap::{BackendKind, KernelFailure, PoolStats, Usage};
 
     const ENOUGH: u64 = 3 << 20;
 
@@ -280,10 +296,20 @@ mod tests {
 
     #[test]
     fn advice_is_more_than_what_failed() {
-        let advice = |pool, limit| need(limit).too_small(pool, limit, &"full").to_string();
+        let full = |enough| Full {
+            why: "full".to_owned(),
+            enough,
+        };
+        let advice = |pool, limit| need(limit).too_small(pool, limit, &full(None)).to_string();
         assert!(advice(4096, u64::MAX).contains(&format!("--pool {ENOUGH} would do")));
         let grown = 6 * ENOUGH;
         assert!(advice(4 * ENOUGH, u64::MAX).contains(&format!("--pool {grown} would do")));
+        let counted = need(u64::MAX).too_small(4 * ENOUGH, u64::MAX, &full(Some(9 * ENOUGH)));
+        assert!(
+            counted
+                .to_string()
+                .contains(&format!("--pool {} would do", 9 * ENOUGH))
+        );
         let most = advice(ENOUGH, ENOUGH);
         assert!(!most.contains("--pool") && most.contains("fewer dwarfs"));
     }
@@ -300,7 +326,21 @@ mod tests {
                 block: 0,
                 lane: 0,
             };
-            Failed::Full(Box::new(failure).into(), Some("a bed is free".to_owned()))
+            let stats = PoolStats {
+                allocator: "Bump",
+                pool_bytes: 64,
+                metadata_bytes: 0,
+                usage: Usage::default(),
+                failures: [1, 0, 0],
+                refused_bytes: 48,
+                mallocs: 0,
+                frees: 0,
+                malloc_bytes: 0,
+                free_bytes: 0,
+                budget: None,
+            };
+            let heap = stats.when_full(&failure);
+            Failed::Full(Box::new(failure).into(), heap)
         };
         let mut tried = Vec::new();
         let done = need.tried(None, |bytes| {
@@ -319,7 +359,8 @@ mod tests {
         for part in [
             "64 bytes is too small for seven dwarfs",
             "kernel sleep",
-            "a bed is free",
+            "Bump has 0 of 64 bytes in use",
+            "1 lane(s) asked for 48 bytes in vain",
         ] {
             assert!(error.contains(part), "no `{part}` in: {error}");
         }

@@ -252,7 +252,12 @@ fn too_little(site: &Site) {
     let failed = trace.events.iter().filter(|event| event.call.failed());
     let asked = failed.map(|event| event.bytes).sum();
     assert_eq!(asked, u64::from(EACH) * u64::from(failure.lanes));
-    let full = full.expect("a heap that is full").asking(asked);
+    let full = full.expect("a heap that is full");
+    assert_eq!(
+        full,
+        full.clone().asking(asked),
+        "the heap counts as its trace"
+    );
     let used = (16 - u64::from(failure.lanes)) * u64::from(EACH);
     let text = full.to_string();
     for part in [

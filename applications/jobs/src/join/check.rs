@@ -188,6 +188,7 @@ mod tests {
                 ..Usage::default()
             },
             failures: [0; 3],
+            refused_bytes: 0,
             mallocs: 0,
             frees: 0,
             malloc_bytes: 0,

@@ -115,6 +115,7 @@ fn told() -> Snapshot {
         metadata_bytes: 256,
         usage,
         failures: [0; 3],
+        refused_bytes: 0,
         mallocs: 0,
         frees: 0,
         malloc_bytes: 0,

@@ -219,6 +219,7 @@ mod tests {
             metadata_bytes: 64,
             usage: warpheap::Usage::default(),
             failures: [0; 3],
+            refused_bytes: 0,
             mallocs,
             frees,
             malloc_bytes,
