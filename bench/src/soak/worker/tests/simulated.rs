@@ -218,6 +218,7 @@ impl Heap for Simulated {
             metadata_bytes: METADATA,
             usage: self.usage(),
             failures: self.failures,
+            refused_bytes: 0,
             mallocs: 0,
             frees: 0,
             malloc_bytes: 0,
