@@ -99,7 +99,7 @@ unsafe impl DeviceAlloc for FixedSlots {
     #[inline(always)]
     fn malloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         if !self.fits(layout) {
-            return fail(self.words, AllocError::Unsupported);
+            return fail(self.words, layout, AllocError::Unsupported);
         }
         match self.take() {
             Ok(slot) => {
@@ -107,7 +107,7 @@ unsafe impl DeviceAlloc for FixedSlots {
                 self.words.acquire();
                 Ok(DevicePtr::from_granule(self.data + (slot << self.shift)))
             }
-            Err(cause) => fail(self.words, cause),
+            Err(cause) => fail(self.words, layout, cause),
         }
     }
 
@@ -130,9 +130,10 @@ unsafe impl DeviceAlloc for FixedSlots {
         old: Layout,
         new_size: usize,
     ) -> Result<DevicePtr<u8>, AllocError> {
-        match self.fits(layout::aligned(new_size, old.align())) {
+        let new = layout::aligned(new_size, old.align());
+        match self.fits(new) {
             true => Ok(ptr),
-            false => fail(self.words, AllocError::Unsupported),
+            false => fail(self.words, new, AllocError::Unsupported),
         }
     }
 
