@@ -60,7 +60,7 @@ pub struct Need {
 /// Why a run with one size of pool came to nothing.
 pub enum Failed {
     /// The heap could not serve a block; what it says of itself, if it was looked at.
-    Full(DeviceError, Option<FullHeap>),
+    Full(DeviceError, Option<Box<FullHeap>>),
     /// The pool could not be had.
     NoPool(DeviceError),
     /// No heap of this allocator can do it.
@@ -79,7 +79,8 @@ impl Failed {
             // What failed says more than that the heap could not be looked at.
             DeviceError::Kernel(failure) => {
                 let stats = pool.stats().ok();
-                stats.and_then(|stats| stats.when_full(failure))
+                let full = stats.and_then(|stats| stats.when_full(failure));
+                full.map(Box::new)
             }
             _ => None,
         };
@@ -235,7 +236,7 @@ struct Full {
 }
 
 impl Full {
-    fn of(why: &DeviceError, heap: Option<FullHeap>) -> Self {
+    fn of(why: &DeviceError, heap: Option<Box<FullHeap>>) -> Self {
         match heap {
             Some(heap) => Full {
                 why: format!("{why}; {}; {}", heap.holds(), heap.asked()),
@@ -339,7 +340,7 @@ mod tests {
                 free_bytes: 0,
                 budget: None,
             };
-            let heap = stats.when_full(&failure);
+            let heap = stats.when_full(&failure).map(Box::new);
             Failed::Full(Box::new(failure).into(), heap)
         };
         let mut tried = Vec::new();
