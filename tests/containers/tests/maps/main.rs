@@ -102,9 +102,9 @@ fn adds<A: Any>(site: &Site, root_bits: u32) {
     world.free();
 }
 
-/// The n-th request for memory is refused, for every n: that lane's key is not there, unless another lane had more luck; all others
-/// are.
-fn runs_out(site: &Site, root_bits: u32, keys: &[u32], least: u32) {
+/// The n-th request for memory is refused, for every n: that lane's key is not there, all others are. With `luck` another lane may
+/// have brought what it asked for; then its key is there, too.
+fn runs_out(site: &Site, root_bits: u32, keys: &[u32], least: u32, luck: bool) {
     let (mut n, mut refused) = (0, true);
     while refused {
         n += 1;
@@ -136,7 +136,7 @@ fn runs_out(site: &Site, root_bits: u32, keys: &[u32], least: u32) {
                     .all(|&result| result < 2 || result == EXHAUSTED)
         );
         refused = world.pool.stats().expect("stats").failures[0] != 0;
-        assert!(refused || failed.is_empty());
+        assert!(failed.len() == refused as usize || (luck && failed.is_empty()));
         let expected: Vec<u32> = keys
             .iter()
             .map(|&key| if failed.contains(&key) { NONE } else { key })
@@ -156,9 +156,9 @@ fn runs_out(site: &Site, root_bits: u32, keys: &[u32], least: u32) {
 /// [`runs_out`] for leaves and nodes, and for branches.
 fn all_run_out(site: &Site) {
     let keys: Vec<u32> = numbers(24).iter().map(|key| key % 20_000).collect();
-    runs_out(site, 1, &keys, 30);
-    runs_out(site, SLOTS, &alike(0, 0, 150), 2);
-    runs_out(site, SLOTS, &alike(5, 0, 150), 5);
+    runs_out(site, 1, &keys, 30, false);
+    runs_out(site, SLOTS, &alike(0, 0, 150), 2, true);
+    runs_out(site, SLOTS, &alike(5, 0, 150), 5, true);
 }
 
 /// Keys that are there come exactly once to lanes that list them, whatever others insert meanwhile.
