@@ -59,6 +59,8 @@ fn main() -> ExitCode {
 fn start() -> Result<(), Box<dyn Error>> {
     let (chosen, backend) = arguments()?;
     let device = Device::open_named(backend.as_deref(), None)?;
+    // Times are compared, so none may be that of a GPU whose clock fell meanwhile.
+    device.keep_pace(true);
     println!("device: {} ({})", device.info().name, device.info().backend);
     let kernels = warpheap_swap::load(&device)?;
     println!(

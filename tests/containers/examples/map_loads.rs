@@ -37,6 +37,7 @@ struct Loads {
 
 fn run(bits: u32) -> Result<(), DeviceError> {
     let device = Device::open()?;
+    device.keep_pace(true);
     println!("{}: 2^{bits} keys", device.info().name);
     let loads = Loads {
         kernels: kernels::load(&device)?,

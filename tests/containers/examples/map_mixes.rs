@@ -40,6 +40,7 @@ fn main() -> ExitCode {
 
 fn run(bits: u32) -> Result<bool, DeviceError> {
     let device = Device::open()?;
+    device.keep_pace(true);
     println!("{}: 2^{bits} keys", device.info().name);
     let mut dice = SmallRng::seed_from_u64(1);
     let ranks = (0..EACH << bits).map(|_| zipf(&mut dice, 1 << bits) as u32);

@@ -43,6 +43,7 @@ struct Table {
 
 fn run(bits: u32, only: Option<&str>) -> Result<(), DeviceError> {
     let device = Device::open()?;
+    device.keep_pace(true);
     println!("{}: 2^{bits} keys, Mops/s", device.info().name);
     println!("allocator            root    insert      find");
     // An odd factor keeps them distinct.

@@ -54,6 +54,7 @@ struct Best {
 impl Rates {
     fn open(bits: u32) -> Result<Self, DeviceError> {
         let device = Device::open()?;
+        device.keep_pace(true);
         println!(
             "{}: 2^{bits} lanes, {EACH} pushes and {EACH} pops a lane, the best of {RUNS} runs",
             device.info().name

@@ -60,6 +60,7 @@ struct Rates {
 impl Rates {
     fn open(bits: u32) -> Result<Self, DeviceError> {
         let device = Device::open()?;
+        device.keep_pace(true);
         println!(
             "{}: 2^{bits} lanes, the best of {RUNS} runs",
             device.info().name
