@@ -1,7 +1,7 @@
 //! Runs cargo with a device toolchain inside a build script, cut off from the outer cargo.
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -19,6 +19,10 @@ const PROFILE: [&str; 5] = [
     "-Coverflow-checks=off",
     "-Ccodegen-units=1",
 ];
+
+/// Names a library that the compiler of SPIR-V is started with. With another malloc it takes half the time; images stay
+/// the same.
+const SPIRV_PRELOAD: &str = "WARPHEAP_SPIRV_PRELOAD";
 
 /// How one format is compiled.
 pub(crate) struct Recipe<'a> {
@@ -85,6 +89,9 @@ pub(crate) fn compile(
         true => cargo.env(CHECK, "1"),
         false => cargo.env_remove(CHECK),
     };
+    if let Some(library) = preloaded(recipe.format, env::var_os(SPIRV_PRELOAD)) {
+        cargo.env("LD_PRELOAD", library);
+    }
     if !krate.features().is_empty() {
         cargo.arg("--features").arg(krate.features().join(","));
     }
@@ -113,6 +120,11 @@ pub(crate) fn compile(
         format: recipe.format,
         reason: format!("cargo reported no file that ends in {}", recipe.artifact),
     })
+}
+
+/// What to load before a compiler, if a library is named for that of SPIR-V: the others gain nothing by another malloc.
+fn preloaded(format: Format, named: Option<OsString>) -> Option<OsString> {
+    named.filter(|name| format == Format::Spirv && !name.is_empty())
 }
 
 /// Whether a variable of the outer build would change the nested one.
@@ -220,6 +232,15 @@ mod tests {
         ] {
             assert!(!leaks(OsStr::new(name)), "{name}");
         }
+    }
+
+    #[test]
+    fn only_the_compiler_of_spirv_is_started_with_a_library() {
+        let named = |name: &str| Some(OsString::from(name));
+        assert_eq!(preloaded(Format::Spirv, named("a.so")), named("a.so"));
+        assert_eq!(preloaded(Format::Ptx, named("a.so")), None);
+        assert_eq!(preloaded(Format::Spirv, named("")), None);
+        assert_eq!(preloaded(Format::Spirv, None), None);
     }
 
     #[test]
