@@ -4,6 +4,7 @@ mod book;
 mod bundle;
 mod cuda_stub;
 mod docs;
+mod malloc;
 mod mutants;
 mod package;
 mod test;

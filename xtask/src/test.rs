@@ -5,7 +5,7 @@ mod steps;
 
 use crate::vulkan::{DRIVER_VARIABLES, SWIFTSHADER, drivers_chosen};
 use crate::workspace::{ALL_BACKENDS, BACKENDS_AND_MPI};
-use crate::{cuda_stub, package};
+use crate::{cuda_stub, malloc, package};
 use programs::{Cargo, Log, OUTSIDE, Programs};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -143,7 +143,7 @@ fn everything(
     }
 }
 
-/// Makes the machine ready: packages for Vulkan and MPI, what `examples/raw` is linked against.
+/// Makes the machine ready: packages for Vulkan and MPI, a malloc for a compiler, what `examples/raw` is linked against.
 fn set_up(args: &Args) -> Result {
     if !args.skip_vulkan {
         if args.system_vulkan || drivers_chosen(|name| std::env::var_os(name).is_some()) {
@@ -162,6 +162,7 @@ fn set_up(args: &Args) -> Result {
             debian::ensure(&MPI_PACKAGES, why, !args.no_install)?;
         }
     }
+    malloc::set_up(!args.no_install);
     cuda_stub::make(&cuda_stub::default_dir()).map(drop)
 }
 
