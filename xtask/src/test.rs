@@ -85,6 +85,42 @@ pub fn run(args: &Args) -> Result {
     steps.outcome()
 }
 
+/// Tests that are run by whoever has time first.
+#[derive(Clone, Copy)]
+enum Shared {
+    /// Of a project outside the workspace.
+    Project(&'static str),
+    /// Of the memory model.
+    Modelled,
+    /// In the documentation.
+    Documentation,
+}
+
+/// Those of the workspace.
+const OF_WORKSPACE: [Shared; 2] = [Shared::Modelled, Shared::Documentation];
+
+impl Shared {
+    fn name(self) -> &'static str {
+        match self {
+            Shared::Project(project) => project,
+            Shared::Modelled => "tests in the model of memory",
+            Shared::Documentation => "documentation tests",
+        }
+    }
+
+    /// Runs them.
+    ///
+    /// # Errors
+    /// When one fails.
+    fn run(self, cargo: &Cargo) -> Result {
+        match self {
+            Shared::Project(project) => cargo.outside(project),
+            Shared::Modelled => cargo.modelled(),
+            Shared::Documentation => cargo.workspace(&["--doc", "--no-fail-fast"]),
+        }
+    }
+}
+
 /// All tests, those that leave processors idle beside the others.
 fn everything(
     cargo: &Cargo,
@@ -100,11 +136,15 @@ fn everything(
         "What is written beside the tests is in {}, and comes last",
         log.path().display()
     );
-    // Who has done its own takes the next one of these.
-    let projects = Mutex::new(OUTSIDE.into_iter());
-    let next = || {
-        let mut projects = projects.lock().unwrap_or_else(PoisonError::into_inner);
-        projects.next()
+    // Who has done its own takes the next one of these; the shortest come last.
+    let shared = OUTSIDE.map(Shared::Project).into_iter();
+    let shared = Mutex::new(shared.chain(compiled.then_some(OF_WORKSPACE).into_iter().flatten()));
+    let take_turns = |cargo: &Cargo, steps: &mut Steps| {
+        loop {
+            let next = shared.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(next) = next else { return };
+            steps.run(next.name(), || next.run(cargo));
+        }
     };
     let beside = std::thread::scope(|scope| {
         let beside = scope.spawn(|| {
@@ -115,22 +155,14 @@ fn everything(
                     cargo.workspace(&programs.on_one_processor())
                 });
             }
-            while let Some(project) = next() {
-                steps.run(project, || cargo.outside(project));
-            }
+            take_turns(&cargo, &mut steps);
             steps
         });
         if compiled {
             steps.run("tests", || cargo.workspace(&programs.others()));
-            steps.run("documentation tests", || {
-                cargo.workspace(&["--doc", "--no-fail-fast"])
-            });
-            steps.run("tests in the model of memory", || cargo.modelled());
         }
         steps.run("packages", || package::test(vulkan, cargo.features()));
-        while let Some(project) = next() {
-            steps.run(project, || cargo.outside(project));
-        }
+        take_turns(cargo, steps);
         beside.join()
     });
     print!("{}", log.text()?);

@@ -9,9 +9,8 @@ use std::process::{Command, Stdio};
 use warpheap_toolchain::error::{Error, Result};
 use warpheap_toolchain::sh;
 
-/// Programs that wait for minutes for a compiler of one thread, a driver's or cargo's: about as many as take as long as all
-/// other tests. (So not `compile`, the builder's.)
-const ON_ONE_PROCESSOR: [&str; 3] = ["maps", "ui", "vulkan"];
+/// Programs that wait for minutes for a compiler of one thread, a driver's or cargo's.
+const ON_ONE_PROCESSOR: [&str; 4] = ["compile", "maps", "ui", "vulkan"];
 
 /// Programs whose explored schedules run once more in the emulator's model of memory: tests of the containers, and of
 /// arenas. The other allocators and the main jobs have tests of their own there.
