@@ -7,6 +7,7 @@ mod docs;
 mod malloc;
 mod mutants;
 mod package;
+mod rustc;
 mod test;
 mod tested;
 mod vulkan;
@@ -50,6 +51,9 @@ enum Task {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = rustc::run_if_meant(std::env::args_os()) {
+        return code;
+    }
     let done = match Cli::parse().command {
         Task::Toolchain(args) => toolchain(&args),
         Task::CudaStub(args) => cuda_stub::run(&args),

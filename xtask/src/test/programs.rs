@@ -1,7 +1,7 @@
 //! The programs that tests lie in, and how cargo runs them.
 
-use crate::tested;
 use crate::workspace::{self, PROFILE};
+use crate::{rustc, tested};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -31,6 +31,9 @@ const EXPLORED: [&str; 11] = [
 /// A user's program that is built with `WARPHEAP_CHECK=1`, by which its heaps find mistakes.
 const CHECKED: &str = "tests/variable";
 
+/// A project whose kernels plain cargo compiles.
+const PLAIN: &str = "examples/raw";
+
 /// The projects that are outside the workspace: a user's, one with a mistake, the documentation's blocks, the litmus tests, the idioms under loom, and
 /// kernels that plain cargo compiles.
 pub(super) const OUTSIDE: [&str; 6] = [
@@ -39,7 +42,7 @@ pub(super) const OUTSIDE: [&str; 6] = [
     "tests/book",
     "tests/litmus",
     "tests/idioms",
-    "examples/raw",
+    PLAIN,
 ];
 
 /// How the host's part of the projects is compiled for their tests, whatever their own profiles say, so that the crates they share are
@@ -169,6 +172,11 @@ impl<'a> Cargo<'a> {
         let folder = workspace::root().join("target/outside");
         share_device_folder(&folder)?;
         command.env("CARGO_TARGET_DIR", folder);
+        // For all crates: those of the library are of another workspace here. (What plain cargo makes of kernels for GPUs is
+        // one project's test.)
+        if let Some(program) = rustc::wrapper().filter(|_| project != PLAIN) {
+            command.env("RUSTC_WRAPPER", program);
+        }
         if project == CHECKED {
             command.env("WARPHEAP_CHECK", "1");
         }
