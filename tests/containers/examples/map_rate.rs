@@ -89,6 +89,8 @@ fn rate<A: Subject>(table: &Table, root_bits: u32) -> Result<[f64; 2], DeviceErr
     let count = 1u32 << table.bits;
     // Branches, or leaves and nodes, are 40 bytes at most for each key; walks want free places to find.
     let bytes = (count as u64 * 256).max(64 << 20);
+    // Vulkan's buffers end a little below 4 GiB.
+    let bytes = bytes.min(table.device.info().max_buffer_bytes);
     let config = LaunchConfig::for_num_elems(count);
     let mut best = [f64::MAX; 2];
     for _ in 0..RUNS {

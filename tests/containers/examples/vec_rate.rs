@@ -138,6 +138,8 @@ impl Rates {
     ) -> Result<f64, DeviceError> {
         // Eight times what is there in the end: a vector whose segments double asks for one of four times as much ahead, in one piece.
         let bytes = (u64::from(self.lanes) * 4 * u64::from(EACH.max(TO_ONE)) * 16).max(64 << 20);
+        // Vulkan's buffers end a little below 4 GiB.
+        let bytes = bytes.min(self.device.info().max_buffer_bytes);
         let mut best = f64::MAX;
         for _ in 0..RUNS {
             let pool = self.device.reserve::<A>(bytes)?;
