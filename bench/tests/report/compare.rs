@@ -50,6 +50,28 @@ fn a_run_beside_itself_shows_nothing() {
 }
 
 #[test]
+fn what_a_run_has_twice_counts_once() {
+    let mut twice = run();
+    for row in &mut twice.rows {
+        let mut again = row.metrics.clone();
+        again
+            .iter_mut()
+            .for_each(|metric| metric.value.median *= 3.0);
+        row.metrics.extend(again);
+    }
+    let mut again = run().rows;
+    for metric in again.iter_mut().flat_map(|row| &mut row.metrics) {
+        metric.value.median /= 2.0;
+    }
+    twice.rows.extend(again);
+    let comparison = Comparison::new(&twice, &twice, NOISE).unwrap();
+    assert_eq!(comparison.regressions(), None);
+    let metrics: usize = run().rows.iter().map(|row| row.metrics.len()).sum();
+    assert_eq!(comparison.changes.len(), metrics);
+    assert!(comparison.lists().is_empty(), "{:?}", comparison.lists());
+}
+
+#[test]
 fn what_is_worse_by_more_than_noise_is_found_and_named() {
     let comparison = compare(&changed(Scenario::S1, "malloc", 1.2));
     assert_eq!(worse(&comparison), ["S1 Bump lane 16 x 2^20 malloc"]);

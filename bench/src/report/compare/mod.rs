@@ -119,8 +119,9 @@ impl Comparison {
         comparison.missing = unasked(earlier, later);
         comparison.added = unasked(later, earlier);
         let mut pools = None;
-        for old in earlier.rows.iter().filter(|row| has(later, row.scenario)) {
-            let like = later.rows.iter().filter(|new| same_cell(old, new));
+        let (earlier_cells, later_cells) = (cells(earlier), cells(later));
+        for &old in earlier_cells.iter().filter(|row| has(later, row.scenario)) {
+            let like = later_cells.iter().filter(|new| same_cell(old, new));
             match like.clone().find(|new| new.pool_bytes == old.pool_bytes) {
                 Some(new) => comparison.cell(old, new),
                 None => {
@@ -133,9 +134,8 @@ impl Comparison {
                 }
             }
         }
-        for new in later.rows.iter().filter(|row| has(earlier, row.scenario)) {
-            let known = |old: &Row| same_cell(old, new) && old.pool_bytes == new.pool_bytes;
-            if !earlier.rows.iter().any(known) {
+        for &new in later_cells.iter().filter(|row| has(earlier, row.scenario)) {
+            if !earlier_cells.iter().any(|old| is_again(old, new)) {
                 comparison.added.push(text::cell(new));
             }
         }
@@ -176,7 +176,12 @@ impl Comparison {
                 self.missing.push(format!("{name} {}", metric.name));
             }
         }
-        for metric in &new.metrics {
+        // Of a name that is there twice, the first counts.
+        let first = |metric: &&Metric| {
+            new.metric(&metric.name)
+                .is_some_and(|m| std::ptr::eq(m, *metric))
+        };
+        for metric in new.metrics.iter().filter(first) {
             match old.metric(&metric.name) {
                 Some(before) => self.changes.push(change(&name, before, metric, self.noise)),
                 None => self.added.push(format!("{name} {}", metric.name)),
@@ -254,6 +259,22 @@ fn same_cell(a: &Row, b: &Row) -> bool {
         && same_n
         && a.allocator == b.allocator
         && a.case == b.case
+}
+
+/// Whether a row is the cell of another one, in a pool of the same size.
+fn is_again(a: &Row, b: &Row) -> bool {
+    same_cell(a, b) && a.pool_bytes == b.pool_bytes
+}
+
+/// The rows of a run. Of a cell that it has twice, as where a size was asked for twice, the first counts.
+fn cells(run: &Run) -> Vec<&Row> {
+    let mut cells: Vec<&Row> = Vec::with_capacity(run.rows.len());
+    for row in &run.rows {
+        if !cells.iter().any(|known| is_again(known, row)) {
+            cells.push(row);
+        }
+    }
+    cells
 }
 
 /// What differs between the runs and may explain changes.
