@@ -57,6 +57,10 @@ pub unsafe trait DeviceAlloc: Copy + 'static {
     /// such number.
     const LEAN_REGISTERS: u32 = 255;
 
+    /// A granule, the unit that handles count, has 16 bytes, times two to this power. So a heap has at most 64 GiB, times two to this power, and
+    /// each block begins at a multiple of a granule.
+    const GRANULE_SHIFT: u32 = 0;
+
     /// Whether a [compaction](Self::begin_compaction) moves anything: programs need not go through their blocks if not.
     const COMPACTS: bool = false;
 
@@ -114,7 +118,7 @@ pub unsafe trait DeviceAlloc: Copy + 'static {
     fn calloc(self, layout: Layout) -> Result<DevicePtr<u8>, AllocError> {
         let ptr = self.malloc(layout)?;
         let memory = self.memory();
-        let (first, words) = (ptr.word(), word_count(layout.size()));
+        let (first, words) = (memory.word_of(ptr), word_count(layout.size()));
         let mut i = 0;
         while i + 4 <= words {
             memory.write4(first + i, [0; 4]);
@@ -167,7 +171,7 @@ pub unsafe trait DeviceAlloc: Copy + 'static {
         } else {
             layout.size()
         });
-        let (from, to) = (ptr.word(), moved.word());
+        let (from, to) = (memory.word_of(ptr), memory.word_of(moved));
         let mut i = 0;
         while i + 4 <= kept {
             let granule = [

@@ -186,8 +186,8 @@ pub unsafe trait Reset: DeviceAlloc {
     unsafe fn reset(self, index: u32, count: u32);
 }
 
-/// What a heap, or a share of it, holds at one moment. In granules of 16 bytes, of which a heap has
-/// fewer than 2^32.
+/// What a heap, or a share of it, holds at one moment. In granules, of which a heap has
+/// fewer than 2^32: 16 bytes, times two to the power of [`DeviceAlloc::GRANULE_SHIFT`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeapUsage {
     /// Granules of blocks in use, as the allocator rounds them.

@@ -89,6 +89,28 @@ pub const fn with_granules(layout: Layout, granules: u32) -> Layout {
     aligned(select_size(possible, size, layout.size()), layout.align())
 }
 
+/// The layout with size and alignment divided by two to the power of `shift`, rounded up: what a heap of larger granules asks of one of
+/// 16 bytes each. An [`ABSURD`] size stays one.
+#[inline(always)]
+pub const fn divided(layout: Layout, shift: u32) -> Layout {
+    let (size, align) = (layout.size(), layout.align());
+    let less = (size >> shift) + (size & ((1 << shift) - 1) != 0) as usize;
+    let less_align = align >> shift;
+    aligned(
+        select_size(size >= ABSURD, ABSURD, less),
+        less_align + (less_align == 0) as usize,
+    )
+}
+
+/// The layout `of` with the size of `whole` times two to the power of `shift`; as it is if that would be less, or more than a layout can
+/// have: the way back from [`divided`], for a size that was rounded meanwhile.
+#[inline(always)]
+pub const fn multiplied(whole: Layout, shift: u32, of: Layout) -> Layout {
+    let size = whole.size().wrapping_shl(shift);
+    let possible = (whole.size() <= ABSURD >> shift) & (size >= of.size());
+    aligned(select_size(possible, size, of.size()), of.align())
+}
+
 /// [`select`] for sizes.
 #[inline(always)]
 const fn select_size(condition: bool, yes: usize, no: usize) -> usize {

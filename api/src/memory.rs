@@ -27,6 +27,19 @@ pub unsafe trait HeapMemory: Copy + 'static {
         self.len() == 0
     }
 
+    /// A granule of the heap has 16 bytes, times two to this power: the unit that handles count. See
+    /// [`DeviceAlloc::GRANULE_SHIFT`](crate::DeviceAlloc::GRANULE_SHIFT).
+    #[inline(always)]
+    fn granule_shift(self) -> u32 {
+        0
+    }
+
+    /// Index of the first word behind a handle. The null handle has none: what this gives for it lies outside the heap.
+    #[inline(always)]
+    fn word_of<T>(self, ptr: DevicePtr<T>) -> usize {
+        ptr.granule() as usize * (DevicePtr::GRANULE_WORDS << self.granule_shift())
+    }
+
     /// Plain read: for data that no other lane writes at the same time.
     fn read(self, word: usize) -> u32;
     /// Plain write: for data that no other lane reads or writes at the same time.

@@ -27,9 +27,10 @@ pub struct ArrayHandle {
     pub len: u32,
 }
 
-/// A handle to memory in a heap: the index of a 16-byte granule.
+/// A handle to memory in a heap: the index of a granule, of 16 bytes in most heaps
+/// ([`DeviceAlloc::GRANULE_SHIFT`](crate::DeviceAlloc::GRANULE_SHIFT)).
 ///
-/// A handle is 32 bits, reaches 64 GiB, can be stored inside the heap or a device buffer, and can
+/// A handle is 32 bits, reaches 64 GiB with granules of 16 bytes, can be stored inside the heap or a device buffer, and can
 /// be swapped by a 32-bit compare-and-swap. The null handle is `u32::MAX`. It means something only
 /// together with the heap it came from; `Heap` in the device runtime resolves it.
 ///
@@ -86,22 +87,16 @@ impl<T> DevicePtr<T> {
         }
     }
 
-    /// Index of the granule, in units of 16 bytes from the start of the heap.
+    /// Index of the granule, from the start of the heap.
     #[inline(always)]
     pub const fn granule(self) -> u32 {
         self.repr
     }
 
-    /// Index of the first 32-bit word, from the start of the heap.
+    /// Bytes from the start of a heap whose granules have 16 bytes times two to this power.
     #[inline(always)]
-    pub const fn word(self) -> usize {
-        self.repr as usize * 4
-    }
-
-    /// Byte offset from the start of the heap.
-    #[inline(always)]
-    pub const fn byte_offset(self) -> u64 {
-        self.repr as u64 * 16
+    pub const fn byte_offset(self, granule_shift: u32) -> u64 {
+        (self.repr as u64 * 16) << granule_shift
     }
 
     /// Whether this is the null handle.

@@ -192,9 +192,9 @@ pub fn join_probe<A: DeviceAlloc>(
                 if filled == room {
                     match heap.malloc(layout::bytes(page_bytes as usize)) {
                         Ok(new) => {
-                            memory.write(new.word(), page.granule());
+                            memory.write(memory.word_of(new), page.granule());
                             if pages > 0 {
-                                memory.write(page.word() + 1, filled);
+                                memory.write(memory.word_of(page) + 1, filled);
                             }
                             page = new;
                             pages += 1;
@@ -207,7 +207,8 @@ pub fn join_probe<A: DeviceAlloc>(
                     }
                 }
                 if open {
-                    let word = page.word() + (PAGE_HEAD_WORDS + filled * MATCH_WORDS) as usize;
+                    let word =
+                        memory.word_of(page) + (PAGE_HEAD_WORDS + filled * MATCH_WORDS) as usize;
                     memory.write(word, found.payload);
                     memory.write(word + 1, tuple.payload);
                     filled += 1;
@@ -217,7 +218,7 @@ pub fn join_probe<A: DeviceAlloc>(
         }
     }
     if pages > 0 {
-        memory.write(page.word() + 1, filled);
+        memory.write(memory.word_of(page) + 1, filled);
     }
     lists[lane] = Pages {
         first: page.granule(),
@@ -245,7 +246,7 @@ pub fn join_collect<A: DeviceAlloc>(
         let mut at = offsets[i];
         let end = offsets[i + 1];
         for _ in 0..list.count {
-            let word = page.word();
+            let word = memory.word_of(page);
             let before = memory.read(word);
             let matches = memory.read(word + 1);
             let room = end - at;
@@ -272,7 +273,7 @@ pub fn join_free<A: DeviceAlloc>(heap: Heap<A>, lists: &mut [Pages], page_bytes:
         let mut page = DevicePtr::<u8>::from_granule(list.first);
         for _ in 0..list.count {
             // SAFETY: the words of the lane's own pages.
-            let before = unsafe { heap.words() }.read(page.word());
+            let before = unsafe { heap.words() }.read(heap.word_of(page));
             // SAFETY: the page came from this heap with this layout, and is in this list alone.
             unsafe { heap.free(page, layout::bytes(page_bytes as usize)) };
             page = DevicePtr::from_granule(before);

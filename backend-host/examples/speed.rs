@@ -27,7 +27,7 @@ unsafe fn malloc<A: HostAlloc<Memory = Words>>(args: &ArgBlock) {
     let taken = heap.malloc(Layout::new::<[u32; 4]>());
     if let Ok(ptr) = taken {
         // SAFETY: the block is the lane's own.
-        unsafe { heap.words() }.write(ptr.word(), thread::index());
+        unsafe { heap.words() }.write(heap.word_of(ptr), thread::index());
     }
     // SAFETY: the emulator passes the report.
     entry::finish(unsafe { arch::report(args) }, taken.map(|_| ()));

@@ -144,7 +144,7 @@ unsafe fn take(args: &ArgBlock) {
     let heap = heap(args);
     if let Ok(ptr) = heap.malloc(const { Layout::new::<[u32; 4]>() }) {
         // SAFETY: the emulator tells of lanes that do not come.
-        unsafe { heap.words() }.write(ptr.word(), lane::index());
+        unsafe { heap.words() }.write(heap.word_of(ptr), lane::index());
         words_after_heap(args)[lane::index() as usize].store(ptr.granule());
     }
 }

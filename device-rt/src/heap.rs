@@ -49,6 +49,12 @@ impl<A: DeviceAlloc> Heap<A> {
         self.memory()
     }
 
+    /// Index of the first word behind a handle, for [`words`](Self::words).
+    #[inline(always)]
+    pub fn word_of<T>(self, ptr: DevicePtr<T>) -> usize {
+        self.memory().word_of(ptr)
+    }
+
     /// The words of the heap, for the library, which keeps to what [`words`](Self::words) asks for.
     #[inline(always)]
     pub(crate) fn memory(self) -> A::Memory {
@@ -306,7 +312,7 @@ impl<A: DeviceAlloc> Heap<A> {
     #[inline(always)]
     #[track_caller]
     pub unsafe fn load<T: HeapData>(self, ptr: DevicePtr<T>) -> T {
-        T::get(self.memory(), ptr.word())
+        T::get(self.memory(), self.word_of(ptr))
     }
 
     /// Writes the value behind a handle.
@@ -316,7 +322,7 @@ impl<A: DeviceAlloc> Heap<A> {
     #[inline(always)]
     #[track_caller]
     pub unsafe fn store<T: HeapData>(self, ptr: DevicePtr<T>, value: T) {
-        value.put(self.memory(), ptr.word());
+        value.put(self.memory(), self.word_of(ptr));
     }
 
     /// Reads element `index` of an array.
@@ -328,7 +334,7 @@ impl<A: DeviceAlloc> Heap<A> {
     pub unsafe fn load_at<T: HeapData>(self, ptr: DevicePtr<T>, index: u32) -> T {
         T::get(
             self.memory(),
-            ptr.word() + index as usize * T::WORDS as usize,
+            self.word_of(ptr) + index as usize * T::WORDS as usize,
         )
     }
 
@@ -341,7 +347,7 @@ impl<A: DeviceAlloc> Heap<A> {
     pub unsafe fn store_at<T: HeapData>(self, ptr: DevicePtr<T>, index: u32, value: T) {
         value.put(
             self.memory(),
-            ptr.word() + index as usize * T::WORDS as usize,
+            self.word_of(ptr) + index as usize * T::WORDS as usize,
         );
     }
 
@@ -353,7 +359,7 @@ impl<A: DeviceAlloc> Heap<A> {
     #[inline(always)]
     #[track_caller]
     pub unsafe fn atomic_add(self, ptr: DevicePtr<u32>, value: u32) -> u32 {
-        self.memory().fetch_add(ptr.word(), value)
+        self.memory().fetch_add(self.word_of(ptr), value)
     }
 
     /// Compares and swaps the word behind a handle, atomically and relaxed; returns the old value,
@@ -369,7 +375,8 @@ impl<A: DeviceAlloc> Heap<A> {
         current: u32,
         new: u32,
     ) -> u32 {
-        self.memory().compare_exchange(ptr.word(), current, new)
+        self.memory()
+            .compare_exchange(self.word_of(ptr), current, new)
     }
 
     #[inline(always)]

@@ -149,11 +149,11 @@ pub fn map_move<A: DeviceAlloc>(
     // SAFETY: the host launches it while nobody else uses the maps.
     let memory = unsafe { heap.words() };
     let (index, count) = (thread::index(), thread::count());
-    let mut cursor = TableCursor::new(from, key_words, value_words, index, count);
+    let mut cursor = TableCursor::new(memory, from, key_words, value_words, index, count);
     while cursor.step_present(memory) {
         let value = Stored {
             memory,
-            first: cursor.value_word(),
+            first: cursor.value_word(memory),
             count: value_words,
         };
         to.bring(heap, KeyAt { memory, cursor }, value, true)?;
@@ -177,6 +177,7 @@ pub fn map_read<A: DeviceAlloc>(
     // SAFETY: the host launches it while nobody else uses the map.
     let memory = unsafe { heap.words() };
     let mut cursor = TableCursor::new(
+        memory,
         map,
         key_words,
         value_words,
@@ -195,7 +196,7 @@ pub fn map_read<A: DeviceAlloc>(
             for i in 0..key_words {
                 keys[(at * key_words + i) as usize] = cursor.key_word(memory, i);
             }
-            let value = cursor.value_word();
+            let value = cursor.value_word(memory);
             for i in 0..value_words {
                 values[(at * value_words + i) as usize] = read(heap, value + i as usize);
             }

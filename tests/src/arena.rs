@@ -142,7 +142,7 @@ impl<'s, B: Backing> Run<'s, B> {
             if block.ptr.is_null() {
                 continue;
             }
-            let start = block.ptr.byte_offset();
+            let start = block.ptr.byte_offset(0);
             assert_eq!(start % block.align as u64, 0, "{block:?}");
             // CUDA's own heap lies elsewhere.
             let end = start + block.size as u64;

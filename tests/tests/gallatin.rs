@@ -64,8 +64,8 @@ fn slices_are_used_again_when_all_of_their_block_are_back() {
     let size = layout::bytes(1024);
     // A block of 1024-byte slices is a segment: 64 slices, handed out in order.
     let first: Vec<_> = (0..64).map(|_| pool.malloc(size).expect("room")).collect();
-    let base = first[0].byte_offset();
-    let inside = |block: &DevicePtr<u8>| (base..base + SEGMENT).contains(&block.byte_offset());
+    let base = first[0].byte_offset(0);
+    let inside = |block: &DevicePtr<u8>| (base..base + SEGMENT).contains(&block.byte_offset(0));
     assert!(first.iter().all(inside));
     let mut rest = first;
     let last = rest.pop().expect("64 of them");
@@ -137,7 +137,7 @@ fn several_segments_come_from_the_back() {
     let pool = heap(&config());
     let all = segments(&pool);
     let end = pool.malloc(layout::bytes(1)).expect("a slice");
-    let base = end.byte_offset();
+    let base = end.byte_offset(0);
     assert_eq!(base, pool.metadata_bytes() / SEGMENT * SEGMENT, "the front");
     let mut back = base + all * SEGMENT;
     let mut taken = Vec::new();
@@ -145,7 +145,7 @@ fn several_segments_come_from_the_back() {
         let layout = layout::bytes(bytes as usize);
         let block = pool.malloc(layout).expect("there is room");
         back -= bytes.next_multiple_of(SEGMENT);
-        assert_eq!(block.byte_offset(), back, "{bytes} bytes");
+        assert_eq!(block.byte_offset(0), back, "{bytes} bytes");
         taken.push((block, layout));
     }
     // The hole that the first leaves serves it again, and nothing longer.
@@ -153,7 +153,7 @@ fn several_segments_come_from_the_back() {
     free_all(&pool, vec![block], two);
     let three = layout::bytes(3 * SEGMENT as usize);
     let other = pool.malloc(three).expect("there is room further in front");
-    assert_eq!(other.byte_offset(), back - 3 * SEGMENT);
+    assert_eq!(other.byte_offset(0), back - 3 * SEGMENT);
     assert_eq!(pool.malloc(two).ok(), Some(block));
 }
 

@@ -136,5 +136,5 @@ fn runs_of_pages_cross_super_blocks_and_come_back() {
     }
     let aligned = layout::aligned(5000, 1 << 16);
     let block = pool.malloc(aligned).expect("two aligned pages");
-    assert_eq!(block.byte_offset() % (1 << 16), 0);
+    assert_eq!(block.byte_offset(0) % (1 << 16), 0);
 }

@@ -22,9 +22,12 @@ pub enum PlanError {
     },
     /// The pool is larger than handles can reach.
     #[error(
-        "a pool of {bytes} bytes is beyond the reach of a 32-bit handle, 64 GiB ({most} bytes): ask for less, or use several pools"
+        "a pool of {bytes} bytes is beyond the reach of a 32-bit handle of {allocator}, {} GiB ({most} bytes): ask for less, use several pools, or WarpHeap32 or WarpHeap64, whose handles count 32 or 64 bytes",
+        most.div_ceil(1 << 30)
     )]
     TooLarge {
+        /// The allocator.
+        allocator: &'static str,
         /// Bytes asked for.
         bytes: u64,
         /// The largest pool that works.

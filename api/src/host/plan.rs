@@ -4,9 +4,6 @@ use super::{Audit, BackendKind, DeviceError, HeapMap, PlanError, TakeMistakes, U
 use crate::{DevicePtr, HeapHandle, HeapParams, LAYOUT_VERSION, header};
 use std::vec::Vec;
 
-/// The largest pool: what a 32-bit handle of 16-byte granules reaches, less the null handle.
-const MOST_BYTES: u64 = (u32::MAX as u64) * 16;
-
 /// A range of words that has one value in a fresh heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
@@ -40,10 +37,13 @@ impl HeapPlan {
         config: &A::Config,
         backend: BackendKind,
     ) -> Result<Self, PlanError> {
-        if bytes > MOST_BYTES {
+        // What handles of 32 bits reach, less the null handle.
+        let most = u64::from(u32::MAX) * (16 << A::GRANULE_SHIFT);
+        if bytes > most {
             return Err(PlanError::TooLarge {
+                allocator: A::NAME,
                 bytes,
-                most: MOST_BYTES,
+                most,
             });
         }
         let least = header::HEADER_WORDS as u64 * 4 + 16;
@@ -148,7 +148,7 @@ pub trait HostAlloc: HeapHandle {
         Self::CAPS.max_size
     }
 
-    /// Lays out a heap of `bytes` bytes (a multiple of 16, at most 64 GiB).
+    /// Lays out a heap of `bytes` bytes (a multiple of 16, and no more than handles reach).
     ///
     /// # Errors
     /// [`PlanError`] if the size or a setting is not possible.

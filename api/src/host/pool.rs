@@ -86,6 +86,7 @@ impl<A: HostAlloc> Pool<A> {
                 kind: A::KIND,
                 generation: Generation::default(),
                 mistakes: A::MISTAKES,
+                granule_shift: A::GRANULE_SHIFT,
             },
             plan,
             snapshots: AtomicU64::new(0),
@@ -135,6 +136,11 @@ impl<A: HostAlloc> Pool<A> {
             backend.fill(id, range.word * 4, range.words, range.value)?;
         }
         Ok(())
+    }
+
+    /// Bytes from the start of the heap to what a handle names.
+    pub fn offset_of<T>(&self, ptr: DevicePtr<T>) -> u64 {
+        self.raw.offset_of(ptr)
     }
 
     /// Size of the pool in bytes, metadata included.

@@ -48,6 +48,19 @@ pub enum BlockSize {
 }
 
 impl Usage {
+    /// The same with every number of bytes so many times: of a heap whose granules are as much larger.
+    pub fn times(mut self, factor: u64) -> Self {
+        self.used_bytes *= factor;
+        self.committed_bytes *= factor;
+        self.largest_free_run = self.largest_free_run.map(|bytes| bytes * factor);
+        for class in &mut self.classes {
+            class.block = class.block.times(factor);
+            class.used_bytes *= factor;
+            class.committed_bytes *= factor;
+        }
+        self
+    }
+
     /// Adds what was found in memory that blocks of this size are tied to.
     pub fn add(&mut self, block: BlockSize, live_blocks: u64, used_bytes: u64, committed: u64) {
         self.used_bytes += used_bytes;
@@ -70,6 +83,16 @@ impl Usage {
         class.live_blocks += live_blocks;
         class.used_bytes += used_bytes;
         class.committed_bytes += committed;
+    }
+}
+
+impl BlockSize {
+    /// So many times as large.
+    pub(super) fn times(self, factor: u64) -> Self {
+        match self {
+            BlockSize::Bytes(bytes) => BlockSize::Bytes(bytes * factor),
+            BlockSize::Parts(bytes) => BlockSize::Parts(bytes * factor),
+        }
     }
 }
 

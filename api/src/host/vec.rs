@@ -247,7 +247,7 @@ impl<T: Element> DeviceVec<T> {
     fn offset(&self) -> u64 {
         match &self.storage {
             Storage::Own { offset, .. } => *offset,
-            Storage::Heap(block) => block.ptr.byte_offset(),
+            Storage::Heap(block) => block.pool.offset_of(block.ptr),
         }
     }
 

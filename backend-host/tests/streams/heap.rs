@@ -27,9 +27,9 @@ unsafe fn churn(args: &ArgBlock) {
             Ok(ptr) => {
                 let value = lane::index() << 8 | round;
                 // SAFETY: the emulator tells of lanes that do not come.
-                unsafe { heap.words() }.write(ptr.word(), value);
+                unsafe { heap.words() }.write(heap.word_of(ptr), value);
                 // SAFETY: the emulator tells of lanes that do not come.
-                if unsafe { heap.words() }.read(ptr.word()) != value {
+                if unsafe { heap.words() }.read(heap.word_of(ptr)) != value {
                     wrong.fetch_add(1);
                 }
                 // SAFETY: the block is the lane's, and is not used any more.

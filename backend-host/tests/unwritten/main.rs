@@ -33,6 +33,11 @@ fn words(args: &ArgBlock, words: usize) -> DevicePtr<u32> {
     block.expect("there is room").cast()
 }
 
+/// The first word of a block.
+fn first<T>(block: DevicePtr<T>) -> usize {
+    block.granule() as usize * 4
+}
+
 /// Run mode, explored schedules, and those in the model of memory.
 fn modes() -> Vec<HostConfig> {
     let common = HostConfig {
@@ -111,7 +116,7 @@ unsafe fn plain_read(args: &ArgBlock) {
 }
 
 unsafe fn atomic_load(args: &ArgBlock) {
-    memory(args).load(words(args, 1).word());
+    memory(args).load(first(words(args, 1)));
 }
 
 unsafe fn addition(args: &ArgBlock) {
@@ -121,7 +126,7 @@ unsafe fn addition(args: &ArgBlock) {
 }
 
 unsafe fn exchange_on_condition(args: &ArgBlock) {
-    memory(args).compare_exchange(words(args, 5).word() + 4, 0, 1);
+    memory(args).compare_exchange(first(words(args, 5)) + 4, 0, 1);
 }
 
 #[test]
@@ -205,14 +210,14 @@ fn a_block_that_stays_is_as_written_as_before() {
 unsafe fn moved<const READS: usize>(args: &ArgBlock) {
     let (memory, from, to) = (memory(args), words(args, 10), words(args, 10));
     let block = layout::bytes(40);
-    memory.write(from.word() + 3, 1);
+    memory.write(first(from) + 3, 1);
     memory.note_free(to.cast(), block);
     memory.note_moving(from.cast(), block);
     for word in 0..10 {
-        memory.write(to.word() + word, memory.read(from.word() + word));
+        memory.write(first(to) + word, memory.read(first(from) + word));
     }
     memory.note_moved(to.cast(), block);
-    memory.read(to.word() + READS);
+    memory.read(first(to) + READS);
 }
 
 #[test]

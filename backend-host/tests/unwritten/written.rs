@@ -1,6 +1,6 @@
 //! What is written in any way is read without a word.
 
-use super::{heap, memory, runs, runs_in, words};
+use super::{first, heap, memory, runs, runs_in, words};
 use warpheap_api::abi::ArgBlock;
 use warpheap_api::{HeapMemory, layout};
 use warpheap_rt::container::{HeapString, HeapVec};
@@ -11,8 +11,8 @@ unsafe fn zeros(args: &ArgBlock) {
     let heap = heap(args);
     let block = heap.calloc(layout::bytes(38)).expect("there is room");
     for word in 0..10 {
-        assert_eq!(memory(args).read(block.word() + word), 0);
-        memory(args).fetch_add(block.word() + word, 1);
+        assert_eq!(memory(args).read(first(block) + word), 0);
+        memory(args).fetch_add(first(block) + word, 1);
     }
     // SAFETY: the lane's own block.
     unsafe { heap.free(block, layout::bytes(38)) };
@@ -20,7 +20,7 @@ unsafe fn zeros(args: &ArgBlock) {
 
 /// Each kind of write.
 unsafe fn written(args: &ArgBlock) {
-    let (memory, block) = (memory(args), words(args, 64).word());
+    let (memory, block) = (memory(args), first(words(args, 64)));
     memory.write(block, 1);
     memory.store(block + 63, 2);
     assert_eq!((memory.read(block), memory.load(block + 63)), (1, 2));
@@ -57,10 +57,10 @@ unsafe fn again_and_again(args: &ArgBlock) {
         let own = layout::bytes(4 + (round * 52 + lane::lane() as usize * 12) % 600);
         let block = heap.malloc(own).expect("there is room");
         for word in 0..own.size() / 4 {
-            memory.write(block.word() + word, round as u32);
+            memory.write(first(block) + word, round as u32);
         }
         for word in 0..own.size() / 4 {
-            assert_eq!(memory.read(block.word() + word), round as u32);
+            assert_eq!(memory.read(first(block) + word), round as u32);
         }
         // SAFETY: the lane's own block.
         unsafe { heap.free(block, own) };
@@ -83,7 +83,7 @@ unsafe fn outside_blocks(args: &ArgBlock) {
     let (heap, memory, block) = (heap(args), memory(args), words(args, 16));
     // SAFETY: the lane's own block.
     unsafe { heap.free(block.cast(), layout::bytes(64)) };
-    memory.load(block.word() + 7);
+    memory.load(first(block) + 7);
     memory.load(memory.len() - 1);
 }
 

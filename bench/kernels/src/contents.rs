@@ -26,7 +26,7 @@ pub fn mark<A: DeviceAlloc>(heap: Heap<A>, blocks: &[DevicePtr<u8>], mix: Mix, s
         let granules = granules(mix.size(i as u32));
         if !block.is_null() && is_inside(heap, block, granules) {
             for g in 0..granules {
-                let at = block.word() + g as usize * 4;
+                let at = heap.word_of(block) + g as usize * 4;
                 // SAFETY: the words are those of live blocks that the lane has.
                 unsafe { heap.words() }.write(at, seed.wrapping_add(i as u32));
             }
@@ -54,7 +54,7 @@ pub fn verify<A: DeviceAlloc>(
         } else {
             let mut gone = 0;
             for g in 0..granules {
-                let at = block.word() + g as usize * 4;
+                let at = heap.word_of(block) + g as usize * 4;
                 // SAFETY: the words are those of live blocks that the lane has.
                 if unsafe { heap.words() }.read(at) != seed.wrapping_add(i as u32) {
                     gone = 1;

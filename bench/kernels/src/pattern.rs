@@ -32,11 +32,11 @@ pub fn write<A: DeviceAlloc>(
     let memory = unsafe { heap.words() };
     let mut i = first;
     while i < words {
-        memory.write(ptr.word() + i as usize, word(stamp, i));
+        memory.write(memory.word_of(ptr) + i as usize, word(stamp, i));
         i += step;
     }
     let last = words - 1;
-    memory.write(ptr.word() + last as usize, word(stamp, last));
+    memory.write(memory.word_of(ptr) + last as usize, word(stamp, last));
 }
 
 /// 0 if the words that [`write()`] wrote are as it left them.
@@ -51,10 +51,10 @@ pub fn damage<A: DeviceAlloc>(
     // SAFETY: the words are those of live blocks that the lane has.
     let memory = unsafe { heap.words() };
     let last = words - 1;
-    let mut wrong = memory.read(ptr.word() + last as usize) ^ word(stamp, last);
+    let mut wrong = memory.read(memory.word_of(ptr) + last as usize) ^ word(stamp, last);
     let mut i = 0;
     while i < words {
-        wrong |= memory.read(ptr.word() + i as usize) ^ word(stamp, i);
+        wrong |= memory.read(memory.word_of(ptr) + i as usize) ^ word(stamp, i);
         i += step;
     }
     (wrong != 0) as u32

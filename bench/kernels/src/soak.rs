@@ -71,7 +71,7 @@ fn mark<A: DeviceAlloc>(heap: Heap<A>, place: Place, stamp: u32) {
         let mut k = 0;
         while k < MARKS {
             let i = mark_at(k, words, stamp);
-            memory.write(place.block.word() + i as usize, word(stamp, i));
+            memory.write(memory.word_of(place.block) + i as usize, word(stamp, i));
             k += 1;
         }
     }
@@ -95,7 +95,7 @@ fn damaged<A: DeviceAlloc>(
     while k < MARKS {
         let i = mark_at(k, words, stamp);
         if i < kept {
-            wrong |= memory.read(block.word() + i as usize) ^ word(stamp, i);
+            wrong |= memory.read(memory.word_of(block) + i as usize) ^ word(stamp, i);
         }
         k += 1;
     }
@@ -123,7 +123,7 @@ fn dirty<A: DeviceAlloc>(heap: Heap<A>, block: DevicePtr<u8>, bytes: u32) -> u32
     let mut found = 0;
     let mut i = 0;
     while i < words {
-        found |= memory.read(block.word() + i as usize);
+        found |= memory.read(memory.word_of(block) + i as usize);
         i += 1;
     }
     (found != 0) as u32

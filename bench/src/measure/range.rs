@@ -30,7 +30,7 @@ pub(super) fn measure<A: Measured>(
         refusal.tell(&mut row);
         return Ok(row);
     }
-    let starts: Vec<u64> = blocks.to_vec()?.iter().map(|b| b.byte_offset()).collect();
+    let starts: Vec<u64> = blocks.to_vec()?.iter().map(|b| b.byte_offset(0)).collect();
     let (lowest, highest) = (starts.iter().min(), starts.iter().max());
     if let (Some(lowest), Some(highest)) = (lowest, highest) {
         let size = u64::from(size);

@@ -176,7 +176,7 @@ pub mod tests {
         let layout = layout::bytes(1024);
         let blocks: Vec<_> = std::iter::from_fn(|| pool.malloc(layout).ok()).collect();
         for block in blocks {
-            if block.byte_offset() % (16 << 10) != 0 {
+            if block.byte_offset(0) % (16 << 10) != 0 {
                 // SAFETY: it came from this heap, and nobody uses it.
                 unsafe { pool.free(block, layout) }.expect("a free");
             }

@@ -21,6 +21,7 @@ macro_rules! named_as_within {
         type Memory = Words;
         const NAME: &'static str = A::NAME;
         const LEAN_REGISTERS: u32 = A::LEAN_REGISTERS;
+        const GRANULE_SHIFT: u32 = A::GRANULE_SHIFT;
 
         #[inline(always)]
         fn memory(self) -> Words {

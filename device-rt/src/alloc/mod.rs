@@ -27,6 +27,7 @@ pub use ouroboros::Ouroboros;
 #[doc(inline)]
 pub use plain::*;
 pub use random_walk::PageWalk;
+pub use warp_heap::{WarpHeap32, WarpHeap64, WideWarpHeap};
 
 use crate::arch::Group;
 use crate::sync::Team;
@@ -50,7 +51,7 @@ pub(crate) fn fail<M: HeapMemory, T>(
     if team.leads() {
         memory.fetch_add(header::WORD_FAILURES + code as usize, team.count());
         if code == AllocError::Exhausted.code() {
-            add_refused(memory, granules, team.count());
+            add_refused(memory, granules, team.count() << memory.granule_shift());
         }
     }
     Err(cause)
@@ -66,7 +67,7 @@ pub(crate) fn unfail<M: HeapMemory>(memory: M, layout: Layout) {
     memory.fetch_sub(header::WORD_REFUSED + 1, (before < granules) as u32);
 }
 
-/// Adds so many granules so often. By words: not all devices have numbers of 64 bits.
+/// Adds so many times 16 bytes so often. By words: not all devices have numbers of 64 bits.
 #[inline(always)]
 fn add_refused<M: HeapMemory>(memory: M, granules: u32, times: u32) {
     let low = granules.wrapping_mul(times);

@@ -72,7 +72,7 @@ pub fn elements<T: Element>(args: &ArgBlock, at: usize) -> *mut [T] {
 /// The address of the memory behind a handle that is not null.
 #[inline(always)]
 pub fn pointer(words: Words, ptr: DevicePtr<u8>) -> *mut u8 {
-    words.address(ptr.word()).cast()
+    words.address(words.word_of(ptr)).cast()
 }
 
 /// The handle of the granule at an address; null if it lies outside the heap or in the midst of one.
@@ -80,8 +80,9 @@ pub fn pointer(words: Words, ptr: DevicePtr<u8>) -> *mut u8 {
 pub fn handle(words: Words, address: *mut u8) -> DevicePtr<u8> {
     // An address below the heap becomes a great offset.
     let offset = (address as usize).wrapping_sub(words.address(0) as usize);
-    if (offset < words.len() * 4) & (offset % DevicePtr::GRANULE_BYTES == 0) {
-        DevicePtr::from_granule((offset / DevicePtr::GRANULE_BYTES) as u32)
+    let granule = DevicePtr::GRANULE_BYTES << words.granule_shift();
+    if (offset < words.len() * 4) & (offset % granule == 0) {
+        DevicePtr::from_granule((offset / granule) as u32)
     } else {
         DevicePtr::NULL
     }

@@ -1,13 +1,13 @@
 //! Blocks of containers: handles of one word, layouts, and slots that a counter hands out.
 
 use crate::arch;
-use warpheap_api::{HeapData, HeapMemory, Layout, layout};
+use warpheap_api::{DevicePtr, HeapData, HeapMemory, Layout, layout};
 
 /// The first word of what a handle names. A handle is 0 for none, otherwise the granule and one, so that
 /// zeroed memory names nothing.
 #[inline(always)]
-pub(crate) const fn word_of(handle: u32) -> usize {
-    handle.wrapping_sub(1) as usize * 4
+pub(crate) fn word_of<M: HeapMemory>(words: M, handle: u32) -> usize {
+    words.word_of(DevicePtr::<u32>::from_granule(handle.wrapping_sub(1)))
 }
 
 /// The layout of a block of `header` words and `number` elements of `each` words, not zero; of an absurd size

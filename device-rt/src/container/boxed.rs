@@ -61,7 +61,8 @@ impl<T: HeapData> HeapBox<T> {
     #[inline]
     pub fn new<A: DeviceAlloc>(heap: Heap<A>, value: T) -> Result<HeapBox<T>, AllocError> {
         let block = heap.malloc(Self::layout())?;
-        value.put(heap.memory(), block.word());
+        let words = heap.memory();
+        value.put(words, words.word_of(block));
         Ok(Self::from_word(block.granule() + 1))
     }
 
@@ -74,7 +75,7 @@ impl<T: HeapData> HeapBox<T> {
         if self.is_none() {
             otherwise
         } else {
-            T::get(heap.memory(), word_of(self.block))
+            T::get(heap.memory(), word_of(heap.memory(), self.block))
         }
     }
 
@@ -90,10 +91,10 @@ impl<T: HeapData> HeapBox<T> {
         if self.is_none() {
             return otherwise;
         }
-        let mut value = T::get(heap.memory(), word_of(self.block));
-        hollow::<T, _>(heap.memory(), word_of(self.block));
+        let mut value = T::get(heap.memory(), word_of(heap.memory(), self.block));
+        hollow::<T, _>(heap.memory(), word_of(heap.memory(), self.block));
         let result = change(&mut value);
-        value.put(heap.memory(), word_of(self.block));
+        value.put(heap.memory(), word_of(heap.memory(), self.block));
         result
     }
 
@@ -103,8 +104,8 @@ impl<T: HeapData> HeapBox<T> {
         if self.is_none() {
             return value;
         }
-        let old = T::get(heap.memory(), word_of(self.block));
-        value.put(heap.memory(), word_of(self.block));
+        let old = T::get(heap.memory(), word_of(heap.memory(), self.block));
+        value.put(heap.memory(), word_of(heap.memory(), self.block));
         old
     }
 
@@ -115,7 +116,7 @@ impl<T: HeapData> HeapBox<T> {
         if this.is_none() {
             return otherwise;
         }
-        let value = T::get(heap.memory(), word_of(this.block));
+        let value = T::get(heap.memory(), word_of(heap.memory(), this.block));
         this.free(heap);
         value
     }

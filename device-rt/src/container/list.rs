@@ -83,7 +83,8 @@ impl<T: HeapData + Copy> HeapList<T> {
     pub fn len<A: DeviceAlloc>(&self, heap: Heap<A>) -> u32 {
         let mut len = 0;
         if self.head != 0 {
-            let (words, at) = (heap.memory(), word_of(self.head));
+            let words = heap.memory();
+            let at = word_of(words, self.head);
             len = words.read(at + BEFORE) + filled(words, at);
         }
         len
@@ -96,7 +97,7 @@ impl<T: HeapData + Copy> HeapList<T> {
     #[inline]
     pub fn push<A: DeviceAlloc>(&mut self, heap: Heap<A>, value: T) -> Result<(), AllocError> {
         let words = heap.memory();
-        let mut at = word_of(self.head);
+        let mut at = word_of(words, self.head);
         let (mut index, mut capacity, mut before) = (0, 0, 0);
         if self.head != 0 {
             capacity = words.read(at + CAPACITY);
@@ -106,7 +107,7 @@ impl<T: HeapData + Copy> HeapList<T> {
         if index == capacity {
             let next = next_capacity(capacity, 1);
             let chunk = heap.malloc(chunk_layout::<T>(next))?;
-            at = chunk.word();
+            at = words.word_of(chunk);
             words.write(at + NEXT, self.head);
             words.write(at + CAPACITY, next);
             words.write(at + BEFORE, before + capacity);
@@ -150,8 +151,8 @@ impl<T: HeapData + Copy> HeapList<T> {
                 head = words.load(word);
                 if head != 0 {
                     words.acquire();
-                    capacity = words.read(word_of(head) + CAPACITY);
-                    count = take(words, word_of(head) + COUNT, capacity, team.count());
+                    capacity = words.read(word_of(words, head) + CAPACITY);
+                    count = take(words, word_of(words, head) + COUNT, capacity, team.count());
                 }
             }
             // What the leader acquired is the members' too.
@@ -172,10 +173,10 @@ impl<T: HeapData + Copy> HeapList<T> {
                 let next = next_capacity(capacity, late.count());
                 match heap.malloc(chunk_layout::<T>(next)) {
                     Ok(chunk) => {
-                        let at = chunk.word();
+                        let at = words.word_of(chunk);
                         let mut before = capacity;
                         if head != 0 {
-                            before += words.read(word_of(head) + BEFORE);
+                            before += words.read(word_of(words, head) + BEFORE);
                         }
                         words.write(at + NEXT, head);
                         words.write(at + CAPACITY, next);
@@ -201,7 +202,7 @@ impl<T: HeapData + Copy> HeapList<T> {
             let place = select(room, index, late.rank());
             if chunk != 0 {
                 // The leader acquired `head`, a late leader made its own: the barriers tell the members.
-                value.put(words, element::<T>(word_of(chunk), place));
+                value.put(words, element::<T>(word_of(words, chunk), place));
             } else if !brings {
                 arch::pause(PAUSE);
             }
@@ -239,7 +240,7 @@ impl<T: HeapData + Copy> HeapList<T> {
     pub fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
         let words = heap.memory();
         while self.head != 0 {
-            let at = word_of(self.head);
+            let at = word_of(heap.memory(), self.head);
             let chunk = DevicePtr::from_granule(self.head - 1);
             let capacity = words.read(at + CAPACITY);
             self.head = words.read(at + NEXT);
@@ -267,7 +268,7 @@ impl<T: HeapData + Copy> ListCursor<'_, T> {
     fn at_chunk<A: DeviceAlloc>(heap: Heap<A>, chunk: u32) -> Self {
         let mut left = 0;
         if chunk != 0 {
-            left = filled(heap.memory(), word_of(chunk));
+            left = filled(heap.memory(), word_of(heap.memory(), chunk));
         }
         ListCursor {
             chunk,
@@ -304,7 +305,7 @@ impl<T: HeapData + Copy> ListCursor<'_, T> {
     #[inline(always)]
     fn step<A: DeviceAlloc>(&mut self, heap: Heap<A>) -> T {
         let words = heap.memory();
-        let at = word_of(self.chunk);
+        let at = word_of(heap.memory(), self.chunk);
         let value = T::get(words, element::<T>(at, self.index));
         self.index += 1;
         self.left -= 1;

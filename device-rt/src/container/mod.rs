@@ -17,7 +17,6 @@ mod string;
 mod together;
 mod vec;
 
-pub(crate) use block::word_of;
 pub use boxed::HeapBox;
 pub use chunk_queue::HeapChunkQueue;
 pub use list::{HeapList, ListCursor};

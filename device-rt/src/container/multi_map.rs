@@ -159,9 +159,14 @@ impl<K: HeapData + Copy, T: HeapData + Copy> HeapMultiMap<K, T> {
     /// Goes through share `index` of `count` of the keys; see
     /// [`HeapHashMap::cursor`](super::HeapHashMap::cursor).
     #[inline(always)]
-    pub fn cursor(self, index: u32, count: u32) -> MultiMapCursor<K, T> {
+    pub fn cursor<A: DeviceAlloc>(
+        self,
+        heap: Heap<A>,
+        index: u32,
+        count: u32,
+    ) -> MultiMapCursor<K, T> {
         MultiMapCursor {
-            at: TableCursor::new(self.table, K::WORDS, 1, index, count),
+            at: TableCursor::new(heap.memory(), self.table, K::WORDS, 1, index, count),
             entries: PhantomData,
         }
     }
@@ -177,13 +182,13 @@ impl<K: HeapData + Copy, T: HeapData + Copy> HeapMultiMap<K, T> {
         // Shares of whole slots: a list and its leaf are freed by the same lane.
         let shares = least(count, self.table.most_shares(1));
         let memory = heap.memory();
-        let mut cursor = TableCursor::new(self.table, K::WORDS, 1, index, shares);
+        let mut cursor = TableCursor::new(memory, self.table, K::WORDS, 1, index, shares);
         // Without a share there is nothing under the cursor either.
         let mut on = (index < shares) & !self.is_none();
         while on {
             on = cursor.step(memory);
             if on {
-                let mut list = HeapList::<T>::get(memory, cursor.value_word());
+                let mut list = HeapList::<T>::get(memory, cursor.value_word(memory));
                 list.free(heap);
             }
         }
@@ -275,6 +280,6 @@ impl<K: HeapData + Copy, T: HeapData + Copy> MultiMapCursor<K, T> {
     /// The list of the key's values, which the map still owns.
     #[inline(always)]
     fn list<A: DeviceAlloc>(&self, heap: Heap<A>) -> HeapList<T> {
-        HeapList::get(heap.memory(), self.at.value_word())
+        HeapList::get(heap.memory(), self.at.value_word(heap.memory()))
     }
 }

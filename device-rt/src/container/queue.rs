@@ -91,7 +91,8 @@ impl<T: HeapData + Copy> HeapQueue<T> {
         }
         let log2 = select(log2 == 0, 1, log2);
         let block = heap.malloc(ring_layout::<T>(log2))?;
-        Ring::<T, A::Memory>::clear(heap.memory(), block.word(), log2, 0, 1);
+        let words = heap.memory();
+        Ring::<T, A::Memory>::clear(words, words.word_of(block), log2, 0, 1);
         Ok(Self::from_word(block.granule() + 1))
     }
 

@@ -145,9 +145,9 @@ impl<K: HeapData + Copy> HeapHashSet<K> {
 
     /// Goes through share `index` of `count`; see [`HeapHashMap::cursor`](super::HeapHashMap::cursor).
     #[inline(always)]
-    pub fn cursor(self, index: u32, count: u32) -> SetCursor<K> {
+    pub fn cursor<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) -> SetCursor<K> {
         SetCursor {
-            at: TableCursor::new(self.table, K::WORDS, 0, index, count),
+            at: TableCursor::new(heap.memory(), self.table, K::WORDS, 0, index, count),
             keys: PhantomData,
         }
     }

@@ -2,12 +2,12 @@
 
 use super::deal::Deal;
 use crate::arch::{Group, Words};
-use warpheap_api::HeapMemory;
+use warpheap_api::{DevicePtr, HeapMemory};
 
 /// Up to this many granules a lane deals with its block by itself, in as many trips: it need not hear what others have.
 const ALONE: u32 = 4;
 
-/// A block that moves: its granules, where they are and where they go.
+/// A block that moves: the handles' granules, and how much goes, in 16 bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Move {
     pub(crate) from: u32,
@@ -52,7 +52,8 @@ fn copy_dealt(words: Words, group: Group, block: Move, mut deal: Deal) {
 /// Copies every `step`-th word from `first` on, four at a time on the way.
 #[inline(always)]
 fn copy_share(words: Words, block: Move, first: u32, step: u32) {
-    let (from, to) = (block.from as usize * 4, block.to as usize * 4);
+    let from = words.word_of(DevicePtr::<u32>::from_granule(block.from));
+    let to = words.word_of(DevicePtr::<u32>::from_granule(block.to));
     let (mut at, step) = (first as usize, step as usize);
     let end = block.granules as usize * 4;
     while at + 3 * step < end {
@@ -72,7 +73,7 @@ fn copy_share(words: Words, block: Move, first: u32, step: u32) {
     }
 }
 
-/// The granules of a block, from `first` on; `number` is 0 for a lane that has none.
+/// A block: its handle's granule, and how many times 16 bytes; `number` is 0 for a lane that has none.
 #[derive(Clone, Copy)]
 pub(crate) struct Granules {
     pub(crate) first: u32,
@@ -89,10 +90,10 @@ impl Granules {
         }
     }
 
-    /// The first word of a granule, counted from the block's first one.
+    /// The first word of 16 bytes of it.
     #[inline(always)]
-    pub(crate) fn word(self, granule: u32) -> usize {
-        (self.first + granule) as usize * 4
+    pub(crate) fn word(self, words: Words, index: u32) -> usize {
+        words.word_of(DevicePtr::<u32>::from_granule(self.first)) + index as usize * 4
     }
 }
 
@@ -143,8 +144,8 @@ fn fill_share<const ATOMIC: bool>(
 ) {
     while at < block.number {
         match ATOMIC {
-            true => words.store4(block.word(at), [value; 4]),
-            false => words.write4(block.word(at), [value; 4]),
+            true => words.store4(block.word(words, at), [value; 4]),
+            false => words.write4(block.word(words, at), [value; 4]),
         }
         at += step;
     }

@@ -72,7 +72,7 @@ pub unsafe fn sort_into_cells(
         let particle = particles[i as usize];
         let place = cell(particle.y) * CELLS + cell(particle.x);
         // SAFETY: the caller's promise; in this launch the lists are used by `push_at` alone.
-        unsafe { HeapList::push_at(heap, cells.word() + place as usize, i)? };
+        unsafe { HeapList::push_at(heap, heap.word_of(cells) + place as usize, i)? };
     }
     Ok(())
 }

@@ -198,7 +198,7 @@ fn vectors(site: &Site, pool: &Pool<RandomWalkMalloc>) {
 /// An owner of what a kernel wrote over says so, and can be dropped.
 fn broken(site: &Site, pool: &Pool<RandomWalkMalloc>) {
     let vector = DeviceHeapVec::from_slice_in(pool, &elements(3)).expect("a vector");
-    let at = vector.ptr().byte_offset();
+    let at = vector.ptr().byte_offset(0);
     let whole = [0, u32::MAX, u32::MAX].map(u32::to_ne_bytes).concat();
     // SAFETY: nobody else has this memory.
     unsafe { pool.raw().buffer.write(at, &whole) }.expect("writes");
@@ -206,7 +206,7 @@ fn broken(site: &Site, pool: &Pool<RandomWalkMalloc>) {
     // Not freed: the block in place of the vector's own would be somebody else's.
     std::mem::forget(vector);
     let list = DeviceList::<u32, _>::new_in(pool).expect("a list");
-    let at = list.ptr().byte_offset();
+    let at = list.ptr().byte_offset(0);
     // The list's own block as its only chunk, again and again.
     let ring = [list.ptr().granule() + 1, 4, 0, 0]
         .map(u32::to_ne_bytes)

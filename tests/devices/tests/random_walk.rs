@@ -141,7 +141,7 @@ fn serves_every_page<const KIND: u32>() {
             assert!(
                 blocks
                     .iter()
-                    .all(|b| b.byte_offset() % page_bytes as u64 == 0)
+                    .all(|b| b.byte_offset(0) % page_bytes as u64 == 0)
             );
             assert_eq!(used(&pool), pool.bytes() - pool.metadata_bytes());
             free_all(&pool, blocks, layout);
@@ -170,7 +170,7 @@ fn a_lane_goes_on_behind_its_last_page() {
         .map(|_| {
             pool.malloc(layout::bytes(256))
                 .expect("a page")
-                .byte_offset()
+                .byte_offset(0)
         })
         .collect();
     let behind = places.windows(2).filter(|pair| pair[1] == pair[0] + 256);
@@ -326,7 +326,7 @@ fn alignments_beyond_a_unit_are_kept() {
         for bytes in [1, 100, 300, 20_000] {
             let layout = layout::aligned(bytes, 1 << shift);
             let block = pool.malloc(layout).expect("there is room");
-            assert_eq!(block.byte_offset() % (1 << shift), 0, "{layout:?}");
+            assert_eq!(block.byte_offset(0) % (1 << shift), 0, "{layout:?}");
             if bytes < 20_000 {
                 all.push((block, layout));
             } else {

@@ -100,8 +100,8 @@ fn exchange<A: DeviceAlloc>(
             Ok(ptr) => {
                 // SAFETY: words of blocks that the lane has, or of the mailboxes that the host made.
                 let memory = unsafe { heap.words() };
-                memory.write(ptr.word(), size);
-                memory.write(ptr.word() + 1, dice);
+                memory.write(memory.word_of(ptr), size);
+                memory.write(memory.word_of(ptr) + 1, dice);
                 fill(heap, ptr, 2, size / 4, dice);
                 mine = ptr.granule();
             }
@@ -138,8 +138,8 @@ fn receive<A: DeviceAlloc>(
     let ptr = DevicePtr::<u8>::from_granule(handle);
     // SAFETY: words of blocks that the lane has, or of the mailboxes that the host made.
     let memory = unsafe { heap.words() };
-    let size = memory.read(ptr.word());
-    let stamp = memory.read(ptr.word() + 1);
+    let size = memory.read(memory.word_of(ptr));
+    let stamp = memory.read(memory.word_of(ptr) + 1);
     // A size that was overwritten says nothing of where the block ends.
     let sane = size >= least && size - least <= range;
     let words = if sane { size / 4 } else { 2 };

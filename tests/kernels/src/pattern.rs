@@ -34,12 +34,12 @@ pub fn fill<A: DeviceAlloc>(heap: Heap<A>, ptr: DevicePtr<u8>, first: u32, words
     let memory = unsafe { heap.words() };
     let mut i = first;
     while i < words {
-        memory.write(ptr.word() + i as usize, word(stamp, i));
+        memory.write(memory.word_of(ptr) + i as usize, word(stamp, i));
         i += step(words);
     }
     if words > first {
         let last = words - 1;
-        memory.write(ptr.word() + last as usize, word(stamp, last));
+        memory.write(memory.word_of(ptr) + last as usize, word(stamp, last));
     }
 }
 
@@ -59,12 +59,12 @@ pub fn intact<A: DeviceAlloc>(
     let mut wrong = 0;
     let mut i = first;
     while i < end {
-        wrong |= memory.read(ptr.word() + i as usize) ^ word(stamp, i);
+        wrong |= memory.read(memory.word_of(ptr) + i as usize) ^ word(stamp, i);
         i += step(words);
     }
     if end == words && words > first {
         let last = words - 1;
-        wrong |= memory.read(ptr.word() + last as usize) ^ word(stamp, last);
+        wrong |= memory.read(memory.word_of(ptr) + last as usize) ^ word(stamp, last);
     }
     wrong == 0
 }

@@ -338,7 +338,7 @@ fn zero<A: DeviceAlloc>(heap: Heap<A>, ptr: DevicePtr<u8>, words: u32) -> u32 {
     let mut i = 0;
     while i < words {
         // SAFETY: words of blocks that the lane has, or of the mailboxes that the host made.
-        union |= unsafe { heap.words() }.read(ptr.word() + i as usize);
+        union |= unsafe { heap.words() }.read(heap.word_of(ptr) + i as usize);
         i += 1;
     }
     if union == 0 { OK } else { NOT_ZERO }

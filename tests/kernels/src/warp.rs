@@ -87,7 +87,7 @@ pub fn warp_shares<A: DeviceAlloc>(heap: Heap<A>, rows: &mut [Row]) {
                 Ok(ptr) => {
                     row.shared = ptr;
                     // SAFETY: words of blocks that the lane has, or of the mailboxes that the host made.
-                    unsafe { heap.words() }.write(ptr.word() + row.lane as usize, row.stamp);
+                    unsafe { heap.words() }.write(heap.word_of(ptr) + row.lane as usize, row.stamp);
                 }
                 Err(error) => row.code = error.code(),
             }

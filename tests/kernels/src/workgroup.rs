@@ -62,7 +62,7 @@ pub fn block_calls<A: DeviceAlloc>(
         // for others in vain.
         if !row.kept.is_null() {
             row.served += 1;
-            let first = row.kept.word();
+            let first = heap.word_of(row.kept);
             if lane == (block + round) % lanes {
                 let mut i = 0;
                 while i < lanes {

@@ -124,7 +124,7 @@ impl<A: HostAlloc> TestHeap<'_, A> {
         }
         expect(outcome.code, OK, "there is no such code")?;
         ended.extend(held.map(|held| died(held.life, outcome.begin)));
-        let start = DevicePtr::<u8>::from_granule(outcome.granule).byte_offset();
+        let start = DevicePtr::<u8>::from_granule(outcome.granule).byte_offset(0);
         self.held[op.slot as usize] = Some(Held {
             size,
             align,

@@ -167,13 +167,13 @@ pub fn host_allocates<A: Subject>(site: &Site) {
     for i in 0..12usize {
         let layout = layout::aligned(i * 70, 1 << (i % 8));
         let ptr = pool.malloc(layout).expect("there is room");
-        assert_eq!(ptr.byte_offset() % layout.align() as u64, 0);
+        assert_eq!(ptr.byte_offset(A::GRANULE_SHIFT) % layout.align() as u64, 0);
         blocks.push((ptr, layout));
     }
     let lives: Vec<Lifetime> = blocks
         .iter()
         .map(|(ptr, layout)| Lifetime {
-            start: ptr.byte_offset(),
+            start: ptr.byte_offset(A::GRANULE_SHIFT),
             bytes: layout.size() as u64,
             born: 0,
             dies: NEVER,

@@ -59,7 +59,7 @@ pub fn whole_blocks<A: Subject<Memory = Words>>(site: &Site) {
     let lives: Vec<Lifetime> = blocks
         .iter()
         .map(|(block, _, rounded)| Lifetime {
-            start: block.byte_offset(),
+            start: block.byte_offset(A::GRANULE_SHIFT),
             bytes: rounded.size() as u64,
             born: 0,
             dies: NEVER,
@@ -74,12 +74,13 @@ pub fn whole_blocks<A: Subject<Memory = Words>>(site: &Site) {
     };
     for (i, (block, _, rounded)) in blocks.iter().enumerate() {
         // SAFETY: the bytes are of a live block that nobody else has.
-        let written = unsafe { buffer.write(block.byte_offset(), &contents(i, *rounded)) };
+        let written =
+            unsafe { buffer.write(block.byte_offset(A::GRANULE_SHIFT), &contents(i, *rounded)) };
         written.expect("inside the pool");
     }
     for (i, (block, _, rounded)) in blocks.iter().enumerate() {
         let mut found = vec![0; rounded.size()];
-        let read = buffer.read(block.byte_offset(), &mut found);
+        let read = buffer.read(block.byte_offset(A::GRANULE_SHIFT), &mut found);
         read.expect("inside the pool");
         assert_eq!(found, contents(i, *rounded), "{}: {rounded:?}", A::NAME);
     }

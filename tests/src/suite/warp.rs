@@ -88,7 +88,7 @@ fn check<A: Subject>(pool: &Pool<A>, rows: &[Row], width: u32) {
     let mut blocks = Vec::new();
     let mut live = |ptr: DevicePtr<u8>, bytes, slot: usize| {
         blocks.push(Lifetime {
-            start: ptr.byte_offset(),
+            start: ptr.byte_offset(A::GRANULE_SHIFT),
             bytes,
             born: 0,
             dies: NEVER,
@@ -146,7 +146,7 @@ fn read<A: Subject>(pool: &Pool<A>, ptr: DevicePtr<u8>, words: u32) -> Vec<u32> 
     let mut bytes = vec![0; words as usize * 4];
     let buffer = &pool.raw().buffer;
     buffer
-        .read(ptr.byte_offset(), &mut bytes)
+        .read(ptr.byte_offset(A::GRANULE_SHIFT), &mut bytes)
         .expect("the block is inside the heap");
     let word = |b: &[u8]| u32::from_ne_bytes([b[0], b[1], b[2], b[3]]);
     bytes.chunks_exact(4).map(word).collect()

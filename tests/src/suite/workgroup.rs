@@ -166,7 +166,7 @@ fn check<A: Subject>(pool: &Pool<A>, rows: &[Row], calls: Calls) {
             continue;
         }
         live.push(Lifetime {
-            start: all.kept.byte_offset(),
+            start: all.kept.byte_offset(A::GRANULE_SHIFT),
             bytes: (calls.block_dim * 4 + calls.size) as u64,
             born: 0,
             dies: NEVER,
@@ -175,7 +175,7 @@ fn check<A: Subject>(pool: &Pool<A>, rows: &[Row], calls: Calls) {
         let mut bytes = vec![0; lanes.len() * 4];
         let buffer = &pool.raw().buffer;
         buffer
-            .read(all.kept.byte_offset(), &mut bytes)
+            .read(all.kept.byte_offset(A::GRANULE_SHIFT), &mut bytes)
             .expect("the memory is inside the heap");
         for (lane, word) in bytes.chunks_exact(4).enumerate() {
             let word = u32::from_ne_bytes([word[0], word[1], word[2], word[3]]);

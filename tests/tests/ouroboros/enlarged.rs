@@ -32,13 +32,15 @@ fn a_heap_moves_into_a_larger_pool<A: Enlarge>() {
     let buffer = &small.raw().buffer;
     for (i, block) in (0u32..).zip(&blocks) {
         // SAFETY: nobody else has this memory.
-        unsafe { buffer.write(block.byte_offset(), &i.to_ne_bytes()) }.expect("a word");
+        unsafe { buffer.write(block.byte_offset(0), &i.to_ne_bytes()) }.expect("a word");
     }
     let large = A::enlarge(&small, 3 << 20, &config).expect("a larger pool");
     let buffer = &large.raw().buffer;
     for (i, block) in (0u32..).zip(&blocks) {
         let mut word = [0; 4];
-        buffer.read(block.byte_offset(), &mut word).expect("a word");
+        buffer
+            .read(block.byte_offset(0), &mut word)
+            .expect("a word");
         assert_eq!(u32::from_ne_bytes(word), i);
     }
     assert_eq!(used(&large), used(&small));

@@ -25,7 +25,7 @@ fn larger_instances<A: HostAlloc<Config = Settings>>() {
     ] {
         let layout = layout::aligned(bytes, (page as usize).min(64 << 10));
         let block = pool.malloc(layout).expect("there is room");
-        assert_eq!(block.byte_offset() % layout.align() as u64, 0);
+        assert_eq!(block.byte_offset(0) % layout.align() as u64, 0);
         let usage = pool.stats().expect("stats").usage;
         let class = usage.classes.iter().find(|class| class.live_blocks == 1);
         let class = class.expect("the block's class");

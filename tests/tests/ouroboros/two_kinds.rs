@@ -60,7 +60,10 @@ fn instances_of_two_kinds_share_a_pool() {
                         let at = dice.random_range(0..held.len());
                         let (ptr, layout, stamp) = held.swap_remove(at);
                         let memory = heap.memory();
-                        let ends = [ptr.word(), ptr.word() + layout.size() / 4 - 1];
+                        let ends = [
+                            heap.memory().word_of(ptr),
+                            heap.memory().word_of(ptr) + layout.size() / 4 - 1,
+                        ];
                         assert_eq!(ends.map(|word| memory.read(word)), [stamp; 2]);
                         // SAFETY: the block came from this heap with this layout.
                         unsafe { give_back(heap, ptr, layout) };
@@ -69,8 +72,9 @@ fn instances_of_two_kinds_share_a_pool() {
                         let layout = layout::bytes(size);
                         if let Ok(ptr) = take(heap, layout) {
                             let stamp = i << 2 | thread;
-                            heap.memory().write(ptr.word(), stamp);
-                            heap.memory().write(ptr.word() + size / 4 - 1, stamp);
+                            heap.memory().write(heap.memory().word_of(ptr), stamp);
+                            heap.memory()
+                                .write(heap.memory().word_of(ptr) + size / 4 - 1, stamp);
                             held.push((ptr, layout, stamp));
                             served += 1;
                         }

@@ -19,7 +19,7 @@ fn regions(pool: &Pool<WarpHeap>) -> Vec<Region> {
 
 /// The part in which a block begins.
 fn at(pool: &Pool<WarpHeap>, block: DevicePtr<u8>) -> Region {
-    let offset = block.byte_offset();
+    let offset = block.byte_offset(0);
     let all = regions(pool);
     let holds = |region: &&Region| (region.offset..region.end()).contains(&offset);
     *all.iter().find(holds).expect("parts cover the pool")
@@ -82,7 +82,7 @@ fn units_and_runs_have_theirs_over_the_ends_of_chunks_too() {
         let head = at(&pool, run.0);
         assert_eq!(head.usage, RegionUse::Run(chunk));
         assert_eq!((head.units, head.live_blocks), (3, Some(1)));
-        assert_eq!((head.offset, head.bytes), (run.0.byte_offset(), 3 * chunk));
+        assert_eq!((head.offset, head.bytes), (run.0.byte_offset(0), 3 * chunk));
         let all = regions(&pool);
         let tail = all
             .iter()
@@ -136,10 +136,10 @@ fn a_full_heap_of_few_blocks_says_what_pins_it() {
         full.reason()
     );
     // One block of each chunk stays.
-    blocks.sort_by_key(|block| block.byte_offset());
-    let first = blocks[0].byte_offset() / chunk;
+    blocks.sort_by_key(|block| block.byte_offset(0));
+    let first = blocks[0].byte_offset(0) / chunk;
     let (kept, freed): (Vec<_>, Vec<_>) = blocks.iter().partition(|block| {
-        let place = block.byte_offset() - first * chunk;
+        let place = block.byte_offset(0) - first * chunk;
         place % chunk == 0
     });
     free_all(&pool, freed, layout);

@@ -23,6 +23,7 @@ pub struct RawPool {
     pub kind: u32,
     pub(in crate::host) generation: Generation,
     pub(in crate::host) mistakes: Option<TakeMistakes>,
+    pub(in crate::host) granule_shift: u32,
 }
 
 /// Allocates in heaps on behalf of the host, by small kernels. The facade crate provides it for the
@@ -66,6 +67,16 @@ impl RawPool {
     /// The allocator's parameters, as they are now.
     pub fn params(&self) -> HeapParams {
         self.extent.params()
+    }
+
+    /// Bytes of a granule, the unit that handles count.
+    pub fn granule_bytes(&self) -> u64 {
+        (DevicePtr::GRANULE_BYTES as u64) << self.granule_shift
+    }
+
+    /// Bytes from the start of the heap to what a handle names.
+    pub fn offset_of<T>(&self, ptr: DevicePtr<T>) -> u64 {
+        u64::from(ptr.granule()) * self.granule_bytes()
     }
 
     /// The heap as an argument of a kernel.

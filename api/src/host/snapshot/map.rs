@@ -41,6 +41,16 @@ impl HeapMap {
         })
     }
 
+    /// The same with every number of bytes so many times: of a heap whose granules are as much larger.
+    pub fn times(self, factor: u64) -> Self {
+        HeapMap {
+            unit_bytes: self.unit_bytes * factor,
+            usage: self.usage.times(factor),
+            regions: self.regions.iter().map(|part| part.times(factor)).collect(),
+            ..self
+        }
+    }
+
     /// A heap of which only the sums are known.
     pub fn opaque(usage: Usage) -> Self {
         HeapMap {

@@ -49,7 +49,32 @@ pub struct Region {
     pub used_bytes: u64,
 }
 
+impl Region {
+    /// The same with every number of bytes so many times.
+    pub(super) fn times(self, factor: u64) -> Self {
+        Region {
+            offset: self.offset * factor,
+            bytes: self.bytes * factor,
+            usage: self.usage.times(factor),
+            used_bytes: self.used_bytes * factor,
+            ..self
+        }
+    }
+}
+
 impl RegionUse {
+    /// The same with blocks so many times as large.
+    fn times(self, factor: u64) -> Self {
+        match self {
+            RegionUse::Slab(bytes) => RegionUse::Slab(bytes * factor),
+            RegionUse::Units(bytes) => RegionUse::Units(bytes * factor),
+            RegionUse::Run(bytes) => RegionUse::Run(bytes * factor),
+            RegionUse::Queue(bytes) => RegionUse::Queue(bytes * factor),
+            RegionUse::Idle(block) => RegionUse::Idle(block.times(factor)),
+            other => other,
+        }
+    }
+
     /// The name of the use, without sizes.
     pub fn name(self) -> &'static str {
         match self {

@@ -115,7 +115,7 @@ unsafe impl<const WHAT: u32> DeviceAlloc for Faulty<WHAT> {
         let new = self.malloc(layout::aligned(new_size, layout.align()))?;
         let (words, kept) = (self.memory(), layout.size().min(new_size) / 4);
         for i in [0, kept.saturating_sub(1)] {
-            words.write(new.word() + i, words.read(ptr.word() + i));
+            words.write(words.word_of(new) + i, words.read(words.word_of(ptr) + i));
         }
         // SAFETY: the caller's promise.
         unsafe { self.free(ptr, layout) };

@@ -30,7 +30,7 @@ pub(super) fn first_changed(words: Words, group: Group, block: Granules) -> u32 
     if group.any(changes != 0) {
         let end = word;
         word = 0;
-        while word < end && words.load(block.word(0) + word as usize) == DEAD {
+        while word < end && words.load(block.word(words, 0) + word as usize) == DEAD {
             word += 1;
         }
     }
@@ -58,15 +58,15 @@ fn changes_in_share(words: Words, block: Granules, mut at: u32, step: u32) -> u3
     let mut changes = 0;
     while at < block.number {
         let last = block.number - 1;
-        let a = words.load4(block.word(at));
-        let b = words.load4(block.word(least(at + step, last)));
-        let c = words.load4(block.word(least(at + 2 * step, last)));
-        let d = words.load4(block.word(least(at + 3 * step, last)));
+        let a = words.load4(block.word(words, at));
+        let b = words.load4(block.word(words, least(at + step, last)));
+        let c = words.load4(block.word(words, least(at + 2 * step, last)));
+        let d = words.load4(block.word(words, least(at + 3 * step, last)));
         at += 4 * step;
-        let e = words.load4(block.word(least(at, last)));
-        let f = words.load4(block.word(least(at + step, last)));
-        let g = words.load4(block.word(least(at + 2 * step, last)));
-        let h = words.load4(block.word(least(at + 3 * step, last)));
+        let e = words.load4(block.word(words, least(at, last)));
+        let f = words.load4(block.word(words, least(at + step, last)));
+        let g = words.load4(block.word(words, least(at + 2 * step, last)));
+        let h = words.load4(block.word(words, least(at + 3 * step, last)));
         at += 4 * step;
         changes |= changed_bits(a) | changed_bits(b) | changed_bits(c) | changed_bits(d);
         changes |= changed_bits(e) | changed_bits(f) | changed_bits(g) | changed_bits(h);

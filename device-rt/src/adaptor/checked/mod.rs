@@ -173,7 +173,7 @@ unsafe impl<A: DeviceAlloc<Memory = Words>, C: Chooser> DeviceAlloc for Checked<
         // What is behind them is no word of the user's.
         let mut word = zeros & !3;
         while word < zeros {
-            memory.write(ptr.word() + word, 0);
+            memory.write(memory.word_of(ptr) + word, 0);
             word += 1;
         }
         Ok(ptr)
@@ -206,7 +206,10 @@ unsafe impl<A: DeviceAlloc<Memory = Words>, C: Chooser> DeviceAlloc for Checked<
         sync::copy(memory, Group::here(), block);
         let mut word = kept & !3;
         while word < kept {
-            memory.write(moved.word() + word, memory.read(ptr.word() + word));
+            memory.write(
+                memory.word_of(moved) + word,
+                memory.read(memory.word_of(ptr) + word),
+            );
             word += 1;
         }
         // SAFETY: the caller's promise; the block was copied and is used no more.

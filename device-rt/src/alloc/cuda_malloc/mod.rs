@@ -105,7 +105,7 @@ unsafe impl DeviceAlloc for CudaMalloc {
         if arch::HAS_DEVICE_HEAP & !ptr.is_null() {
             let mut first = ptr.granule();
             if layout::align_granules(layout) > 1 {
-                first = self.window.read(ptr.word() - 4);
+                first = self.window.read(self.window.word_of(ptr) - 4);
             }
             self.pool.release();
             // SAFETY: the caller's promise: the block came from `malloc`, which got it with this base.

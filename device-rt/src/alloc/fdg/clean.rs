@@ -36,7 +36,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         // which the worker writes in between.
         group.barrier();
         if admitted & team.leads() {
-            let at = arena.ptr().word();
+            let at = words.word_of(arena.ptr());
             let members = team.members();
             words.fetch_or(at + GONE, members.lo);
             if members.hi != 0 {
@@ -49,7 +49,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         group.barrier();
         let last = admitted & (team.broadcast(last) != 0);
         if last & (strategy != HAND_OVER) {
-            let kept = words.load(arena.ptr().word() + SUPER);
+            let kept = words.load(words.word_of(arena.ptr()) + SUPER);
             let kept = select(strategy == TIDY, kept, NONE);
             self.put_back_blocks(arena, team, kept);
         }
@@ -69,7 +69,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
     #[inline(always)]
     fn finish(self, arena: Arena, strategy: u32) {
         let words = self.words();
-        let at = arena.ptr().word();
+        let at = words.word_of(arena.ptr());
         if strategy != HAND_OVER {
             self.put_back_lists(arena);
         }

@@ -121,7 +121,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         let words = self.words();
         let mut admits = self.names_words(arena.ptr().granule());
         if admits {
-            let at = arena.ptr().word();
+            let at = words.word_of(arena.ptr());
             let part = LaneMask {
                 lo: words.load(at + LANES),
                 hi: words.load(at + LANES + 1),
@@ -143,7 +143,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         let words = self.words();
         let mut members = LaneMask::EMPTY;
         if self.admits(arena) {
-            let at = arena.ptr().word() + LANES;
+            let at = words.word_of(arena.ptr()) + LANES;
             members = LaneMask {
                 lo: words.load(at),
                 hi: words.load(at + 1),
@@ -176,7 +176,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
             match self.take(header_layout()) {
                 Ok(ptr) => {
                     granule = ptr.granule();
-                    let at = ptr.word();
+                    let at = words.word_of(ptr);
                     self.enroll(at, group.lanes());
                     let arena = Arena::from_ptr(ptr);
                     self.make_list(first_list(arena), NONE);

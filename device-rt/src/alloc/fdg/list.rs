@@ -74,7 +74,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
     #[inline(always)]
     pub(super) fn take_registered(self, arena: Arena, granules: u32) -> Room {
         let words = self.words();
-        let current = arena.ptr().word() + LIST;
+        let current = words.word_of(arena.ptr()) + LIST;
         let mut block = NONE;
         let mut code = 0;
         let mut done = false;
@@ -125,7 +125,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
     #[inline(always)]
     pub(super) fn put_back_blocks(self, arena: Arena, team: Team, kept: u32) {
         let words = self.words();
-        let mut list = words.load(arena.ptr().word() + LIST);
+        let mut list = words.load(words.word_of(arena.ptr()) + LIST);
         while list != NONE {
             let at = list as usize * 4;
             let count = least(words.load(at + COUNT), ENTRIES);
@@ -148,13 +148,13 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
     pub(super) fn put_back_lists(self, arena: Arena) {
         let words = self.words();
         let first = first_list(arena);
-        let mut list = words.load(arena.ptr().word() + LIST);
+        let mut list = words.load(words.word_of(arena.ptr()) + LIST);
         while list != first {
             let before = words.load(list as usize * 4 + BEFORE);
             self.put_back(list, list_layout());
             list = before;
         }
         words.store(first as usize * 4 + COUNT, 0);
-        words.store(arena.ptr().word() + LIST, first);
+        words.store(words.word_of(arena.ptr()) + LIST, first);
     }
 }

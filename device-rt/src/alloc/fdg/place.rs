@@ -42,7 +42,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         }
         // Before lanes that come another way add to it. Without one the next request asks for one.
         words.release();
-        words.store(arena.ptr().word() + SUPER, current);
+        words.store(words.word_of(arena.ptr()) + SUPER, current);
         room
     }
 
@@ -75,7 +75,7 @@ impl<B: DeviceAlloc<Memory = Words>> FdgMalloc<B> {
         // Granules behind the first lane's place.
         let mut fit = 0;
         if small & team.leads() {
-            let current = words.load(arena.ptr().word() + SUPER);
+            let current = words.load(words.word_of(arena.ptr()) + SUPER);
             if current != NONE {
                 // Its first word is written before it becomes current.
                 words.acquire();

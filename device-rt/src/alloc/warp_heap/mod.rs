@@ -25,6 +25,7 @@
 //! | `compact` | moving blocks out of chunks that are nearly empty |
 //! | `reset` | freeing everything at once |
 //! | `stats` | what is in use, for kernels |
+//! | `wide` | heaps of larger granules |
 
 mod chunk;
 mod class;
@@ -46,6 +47,7 @@ mod state;
 mod stats;
 mod units;
 mod walk;
+mod wide;
 mod window;
 
 pub(crate) use class::Class;
@@ -57,12 +59,15 @@ pub(crate) use state::{
     FREE, RUN, RUN_HEAD, SLAB_CLASSES, UNITS, count_of, is_idle, tag_for, use_of,
 };
 
+pub use wide::{WarpHeap32, WarpHeap64, WideWarpHeap};
+
 use super::fail;
 use crate::arch::{self, Group, Words};
 use crate::sync::{self, Granules};
 use quick::Quick;
 use warpheap_api::{
-    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapParams, Layout, layout, select,
+    AllocError, Caps, DeviceAlloc, DevicePtr, HeapHandle, HeapMemory, HeapParams, Layout, layout,
+    select,
 };
 
 /// Granules of the largest request: what handles reach, less room for additions not to wrap.
@@ -218,7 +223,7 @@ unsafe impl DeviceAlloc for WarpHeap {
         };
         if let Ok(ptr) = result {
             block.first = ptr.granule();
-            block.number = layout::granules(layout);
+            block.number = layout::granules(layout) << self.words.granule_shift();
         }
         sync::fill::<false>(self.words, group, block, 0);
         result

@@ -3,7 +3,9 @@
 use super::{Ask, WarpHeap};
 use crate::arch::Group;
 use crate::sync::{self, Move};
-use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, Layout, layout, least, select};
+use warpheap_api::{
+    AllocError, DeviceAlloc, DevicePtr, HeapMemory, Layout, layout, least, select,
+};
 
 impl WarpHeap {
     /// Collective: gives each lane's block its new size, in place or by moving it.
@@ -56,7 +58,7 @@ impl WarpHeap {
         let block = Move {
             from: from.granule(),
             to: to.granule(),
-            granules: select(moves, granules, 0),
+            granules: select(moves, granules << self.words.granule_shift(), 0),
         };
         sync::copy(self.words, group, block);
         if moves {

@@ -32,6 +32,7 @@ unsafe fn atomic(word: *mut u32, access: Access, site: Site) -> u32 {
 pub struct Words {
     base: *mut u32,
     len: usize,
+    granule_shift: u32,
     /// Whether an emulator makes the plain accesses, too: known from the start, so that they cost nothing where
     /// none does.
     modelled: bool,
@@ -48,7 +49,17 @@ impl Words {
         Words {
             base: global(base),
             len: len as usize,
+            granule_shift: 0,
             modelled: current().is_some_and(|slot| slot.models_memory()),
+        }
+    }
+
+    /// The same words, of a heap with granules of 16 bytes times two to this power.
+    #[inline(always)]
+    pub fn with_granule_shift(self, granule_shift: u32) -> Self {
+        Words {
+            granule_shift,
+            ..self
         }
     }
 
@@ -98,9 +109,10 @@ impl Words {
             && slot.tracks_blocks
         {
             let (base, bytes) = (self.base as usize, layout.size() as u64);
+            let offset = self.word_of(ptr) as u64 * 4;
             slot.at(Location::caller());
             slot.simt()
-                .on_block(&slot.info, base, (ptr.byte_offset(), bytes), event);
+                .on_block(&slot.info, base, (offset, bytes), event);
         }
     }
 
@@ -125,6 +137,10 @@ unsafe impl HeapMemory for Words {
     #[inline(always)]
     fn len(self) -> usize {
         self.len
+    }
+    #[inline(always)]
+    fn granule_shift(self) -> u32 {
+        self.granule_shift
     }
     #[inline(always)]
     #[track_caller]

@@ -90,6 +90,8 @@ macro_rules! atomic_rmw {
 pub struct Words {
     base: *mut u32,
     len: usize,
+    /// A constant wherever it is looked at: allocators know theirs.
+    granule_shift: u32,
 }
 
 impl Words {
@@ -103,6 +105,16 @@ impl Words {
         Words {
             base: global(base),
             len: len as usize,
+            granule_shift: 0,
+        }
+    }
+
+    /// The same words, of a heap with granules of 16 bytes times two to this power.
+    #[inline(always)]
+    pub fn with_granule_shift(self, granule_shift: u32) -> Self {
+        Words {
+            granule_shift,
+            ..self
         }
     }
 
@@ -166,6 +178,10 @@ unsafe impl HeapMemory for Words {
     #[inline(always)]
     fn len(self) -> usize {
         self.len
+    }
+    #[inline(always)]
+    fn granule_shift(self) -> u32 {
+        self.granule_shift
     }
     #[inline(always)]
     fn read(self, word: usize) -> u32 {

@@ -86,6 +86,8 @@ fn atomic_compare_exchange(pointer: *mut u32, current: u32, new: u32) -> u32 {
 pub struct Words {
     words: &'static [u32],
     len: u32,
+    /// A constant wherever it is looked at: allocators know theirs.
+    granule_shift: u32,
 }
 
 impl Words {
@@ -101,6 +103,16 @@ impl Words {
             // SAFETY: as above.
             words: unsafe { core::mem::transmute::<&[u32], &'static [u32]>(words) },
             len,
+            granule_shift: 0,
+        }
+    }
+
+    /// The same words, of a heap with granules of 16 bytes times two to this power.
+    #[inline(always)]
+    pub fn with_granule_shift(self, granule_shift: u32) -> Self {
+        Words {
+            granule_shift,
+            ..self
         }
     }
 
@@ -116,6 +128,10 @@ unsafe impl HeapMemory for Words {
     #[inline(always)]
     fn len(self) -> usize {
         self.len as usize
+    }
+    #[inline(always)]
+    fn granule_shift(self) -> u32 {
+        self.granule_shift
     }
     #[inline(always)]
     fn read(self, word: usize) -> u32 {

@@ -79,9 +79,10 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
         let control = heap.malloc(control_layout())?;
         match heap.malloc(ring_layout::<T>(log2)) {
             Ok(ring) => {
-                let (words, at) = (heap.memory(), control.word());
+                let words = heap.memory();
+                let at = words.word_of(control);
                 let handle = ring.granule() + 1;
-                Ring::<T, A::Memory>::clear(words, ring.word(), log2, 0, 1);
+                Ring::<T, A::Memory>::clear(words, words.word_of(ring), log2, 0, 1);
                 words.write(at + TAIL, handle);
                 words.write(at + LOG2, log2);
                 words.write(at + MOST, MAX_LOG2);
@@ -117,7 +118,8 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
         if self.control == 0 {
             return Err(AllocError::Unsupported);
         }
-        let (words, at) = (heap.memory(), word_of(self.control));
+        let words = heap.memory();
+        let at = word_of(words, self.control);
         // The ring that was full when this lane looked last, and how often it was.
         let (mut seen, mut waited) = (0, 0);
         let (mut round, mut failed, mut done) = (0, 0, false);
@@ -170,7 +172,8 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
         if self.control == 0 {
             return Err(QueueError::Empty);
         }
-        let (words, at) = (heap.memory(), word_of(self.control));
+        let words = heap.memory();
+        let at = word_of(words, self.control);
         let (mut round, mut done, mut empty) = (0, false, false);
         while !done & !empty & (round < ROUNDS) {
             let team = Team::by_word(Group::here(), at + HEAD);
@@ -215,7 +218,7 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
         let mut len = 0;
         if self.control != 0 {
             let words = heap.memory();
-            let mut handle = words.load(word_of(self.control) + HEAD);
+            let mut handle = words.load(word_of(words, self.control) + HEAD);
             while handle != 0 {
                 let ring = Ring::<T, A::Memory>::of(words, handle);
                 len += ring.len();
@@ -239,19 +242,20 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
     #[inline]
     pub unsafe fn tidy<A: DeviceAlloc>(&self, heap: Heap<A>) {
         if self.control != 0 {
-            let (words, at) = (heap.memory(), word_of(self.control));
+            let words = heap.memory();
+            let at = word_of(words, self.control);
             let mut head = words.load(at + HEAD);
-            let mut next = words.load(word_of(head) + NEXT);
+            let mut next = words.load(word_of(words, head) + NEXT);
             while (next != 0) & (Ring::<T, A::Memory>::of(words, head).len() == 0) {
                 head = next;
-                next = words.load(word_of(head) + NEXT);
+                next = words.load(word_of(words, head) + NEXT);
             }
             let last = Ring::<T, A::Memory>::of(words, head);
             let first = words.read(at + LOG2);
             let large = (next == 0) & (last.len() == 0) & (last.log2() > first);
             if large && let Ok(small) = heap.malloc(ring_layout::<T>(first)) {
                 head = small.granule() + 1;
-                Ring::<T, A::Memory>::clear(words, small.word(), first, 0, 1);
+                Ring::<T, A::Memory>::clear(words, words.word_of(small), first, 0, 1);
                 words.store(last.at + NEXT, head);
                 words.store(at + TAIL, head);
             }
@@ -280,7 +284,7 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
     #[inline(always)]
     fn free_rings<A: DeviceAlloc>(&self, heap: Heap<A>, end: u32) {
         let words = heap.memory();
-        let mut handle = words.load(word_of(self.control) + FIRST);
+        let mut handle = words.load(word_of(words, self.control) + FIRST);
         while handle != end {
             let ring = Ring::<T, A::Memory>::of(words, handle);
             let block = DevicePtr::from_granule(handle - 1);

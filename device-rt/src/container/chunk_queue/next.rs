@@ -73,7 +73,13 @@ impl<T: HeapData + Copy> HeapChunkQueue<T> {
         brought = late.group().shuffle(brought, source);
         log2 = late.group().shuffle(log2, source);
         if brought != 0 {
-            Ring::<T, A::Memory>::clear(words, word_of(brought), log2, late.rank(), late.count());
+            Ring::<T, A::Memory>::clear(
+                words,
+                word_of(words, brought),
+                log2,
+                late.rank(),
+                late.count(),
+            );
         }
         late.group().barrier();
         if late.leads() {

@@ -73,8 +73,8 @@ impl<K: HeapData + Copy> HeapHashMap<K, u32> {
             true
         };
         let in_leaf = move |leaf: u32, _: u32| {
-            memory.fetch_add(Self::value_word(leaf), n);
-            leaf::changed(memory, slot::first_word(leaf));
+            memory.fetch_add(Self::value_word(memory, leaf), n);
+            leaf::changed(memory, slot::first_word(memory, leaf));
             true
         };
         self.table

@@ -54,26 +54,26 @@ pub const fn branch_layout(group_words: usize) -> Layout {
 
 /// The word in which the header of a group begins: its link, behind which the filter is.
 #[inline(always)]
-pub fn header(branch: u32, digit: u32) -> usize {
-    first_word(branch) + digit as usize * HEADER_WORDS
+pub fn header<M: HeapMemory>(memory: M, branch: u32, digit: u32) -> usize {
+    first_word(memory, branch) + digit as usize * HEADER_WORDS
 }
 
 /// The word in which a group begins.
 #[inline(always)]
-pub fn group(branch: u32, digit: u32, group_words: usize) -> usize {
-    first_word(branch) + GROUPS as usize * HEADER_WORDS + digit as usize * group_words
+pub fn group<M: HeapMemory>(memory: M, branch: u32, digit: u32, group_words: usize) -> usize {
+    first_word(memory, branch) + GROUPS as usize * HEADER_WORDS + digit as usize * group_words
 }
 
 /// The branch in one of whose groups this one hangs; [`EMPTY`] if it hangs in the root.
 #[inline(always)]
 pub fn above<M: HeapMemory>(memory: M, branch: u32) -> u32 {
-    memory.read(first_word(branch) + ABOVE)
+    memory.read(first_word(memory, branch) + ABOVE)
 }
 
 /// Fills the block of a branch: nothing is in it, and nothing in the filters.
 #[inline(always)]
 pub fn write_new<M: HeapMemory>(memory: M, branch: u32, above: u32, group_words: usize) {
-    let first = first_word(branch);
+    let first = first_word(memory, branch);
     let mut i = 0;
     while i < words(group_words) {
         memory.write4(first + i, [0; 4]);

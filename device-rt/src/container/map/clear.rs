@@ -27,12 +27,12 @@ impl Table {
         index: u32,
         count: u32,
     ) {
-        let flat = self.flat(key_words, value_words);
+        let flat = self.flat(heap.memory(), key_words, value_words);
         if flat.bits != 0 {
             // SAFETY: the caller's promise.
             unsafe { flat.free_part(heap, index, count) };
         }
-        let trie = self.trie(key_words, value_words);
+        let trie = self.trie(heap.memory(), key_words, value_words);
         // SAFETY: the caller's promise.
         unsafe { trie.free_part(heap, key_words, value_words, index, count) };
     }
@@ -51,8 +51,8 @@ impl Table {
         index: u32,
         count: u32,
     ) {
-        let flat = self.flat(key_words, value_words);
-        let trie = self.trie(key_words, value_words);
+        let flat = self.flat(heap.memory(), key_words, value_words);
+        let trie = self.trie(heap.memory(), key_words, value_words);
         let mut shares = count;
         if flat.bits != 0 {
             // A group and the leaves of its keys are one lane's.
@@ -116,14 +116,14 @@ impl Flat {
                 }
                 on = level.shift < top;
                 if on {
-                    level.link = memory.load(level.link_at(self));
+                    level.link = memory.load(level.link_at(self, memory));
                     on = is_branch(level.link);
                     if on {
-                        level = level.below(self);
+                        level = level.below(self, memory);
                     }
                 } else {
                     // SAFETY: the caller's promise.
-                    unsafe { self.free_below(heap, level.link_at(self)) };
+                    unsafe { self.free_below(heap, level.link_at(self, memory)) };
                 }
             }
             // Without going past the end of the numbers.
@@ -182,7 +182,7 @@ pub fn first_link<M: HeapMemory>(memory: M, branch: u32) -> usize {
     let mut found = 0;
     let mut digit = 0;
     while (digit < GROUPS) & (found == 0) {
-        let at = branch::header(branch, digit);
+        let at = branch::header(memory, branch, digit);
         if is_branch(memory.load(at)) {
             found = at;
         }
@@ -211,12 +211,12 @@ impl Trie {
         let limit = 1 << bits;
         let mut prefix = select(self.is_none(), limit, index);
         while prefix < limit {
-            let mut top = self.root_slot(prefix);
+            let mut top = self.root_slot(memory, prefix);
             let mut seen = memory.load(top);
             let mut shift = self.root_bits;
             while is_node(seen) & (shift < bits) {
                 let digit = (prefix >> shift) & (NODE_SLOTS - 1);
-                top = first_word(seen) + digit as usize;
+                top = first_word(memory, seen) + digit as usize;
                 seen = memory.load(top);
                 shift += DIGIT_BITS;
             }
@@ -228,7 +228,7 @@ impl Trie {
             while seen != EMPTY {
                 let below = first_slot_in_use(memory, seen);
                 if is_node(seen) & (below < NODE_SLOTS) {
-                    at = first_word(seen) + below as usize;
+                    at = first_word(memory, seen) + below as usize;
                 } else {
                     memory.store(at, EMPTY);
                     let layout = if is_node(seen) {
@@ -290,7 +290,7 @@ impl Trie {
             // slot of that.
             let mut path = Path::begin(key, self.root_bits);
             let mut used = self.root_bits;
-            let mut at = self.root_slot(path.hash());
+            let mut at = self.root_slot(memory, path.hash());
             let mut seen = memory.load(at);
             let mut node = EMPTY;
             let mut node_at = at;
@@ -298,7 +298,7 @@ impl Trie {
                 path = path.ready(key);
                 node = seen;
                 node_at = at;
-                at = first_word(seen) + path.digit() as usize;
+                at = first_word(memory, seen) + path.digit() as usize;
                 path = path.passed();
                 seen = memory.load(at);
                 used += DIGIT_BITS;
@@ -334,7 +334,9 @@ impl Trie {
 fn first_slot_in_use<M: HeapMemory>(memory: M, slot: u32) -> u32 {
     let mut index = 0;
     if is_node(slot) {
-        while (index < NODE_SLOTS) && memory.load(first_word(slot) + index as usize) == EMPTY {
+        while (index < NODE_SLOTS)
+            && memory.load(first_word(memory, slot) + index as usize) == EMPTY
+        {
             index += 1;
         }
     }

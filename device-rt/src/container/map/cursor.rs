@@ -54,8 +54,8 @@ impl TrieCursor {
 
     /// The word in which the leaf's key begins; the value follows it.
     #[inline(always)]
-    pub fn key_word(&self) -> usize {
-        first_word(self.leaf) + 1
+    pub fn key_word<M: HeapMemory>(&self, memory: M) -> usize {
+        first_word(memory, self.leaf) + 1
     }
 
     /// Whether the key of the leaf is there.
@@ -88,12 +88,12 @@ impl TrieCursor {
     /// The first leaf after `leaf`, or the first of all, under the slot to which a prefix leads.
     #[inline(always)]
     fn after<M: HeapMemory>(&self, memory: M, prefix: u32, leaf: u32) -> u32 {
-        let mut seen = memory.load(self.trie.root_slot(prefix));
+        let mut seen = memory.load(self.trie.root_slot(memory, prefix));
         memory.acquire();
         let mut shift = self.trie.root_bits;
         while is_node(seen) & (shift < self.bits) {
             let digit = (prefix >> shift) & ((1 << DIGIT_BITS) - 1);
-            seen = memory.load(first_word(seen) + digit as usize);
+            seen = memory.load(first_word(memory, seen) + digit as usize);
             memory.acquire();
             shift += DIGIT_BITS;
         }
@@ -109,7 +109,7 @@ impl TrieCursor {
                 let digit = path.digit();
                 let later = first_in(memory, seen, digit + 1);
                 next = select(later != EMPTY, later, next);
-                seen = memory.load(first_word(seen) + digit as usize);
+                seen = memory.load(first_word(memory, seen) + digit as usize);
                 memory.acquire();
                 path = path.passed();
                 nodes += 1;

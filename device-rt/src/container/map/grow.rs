@@ -47,7 +47,7 @@ impl Flat {
     #[inline(always)]
     fn grow<A: DeviceAlloc>(self, heap: Heap<A>, level: Level) -> u32 {
         let memory = heap.memory();
-        let link_at = level.link_at(self);
+        let link_at = level.link_at(self, memory);
         let mut seen = memory.compare_exchange(link_at, EMPTY, CLAIMED);
         let mut own = seen == EMPTY;
         let (mut looks, mut round, mut code) = (0, 0, 0);
@@ -110,7 +110,7 @@ impl Flat {
         branch::write_new(memory, branch, level.branch, self.group_words());
         self.write_filters(memory, level, branch);
         memory.release();
-        let link_at = level.link_at(self);
+        let link_at = level.link_at(self, memory);
         // A lane that was late may have made it empty, and one that comes now may claim it again.
         let mut seen = CLAIMED;
         let mut hangs = false;
@@ -141,7 +141,7 @@ impl Flat {
                 if tag::state(tag) != BURNED {
                     let hash = tag::full_hash(tag, group | side, self.bits);
                     let digit = (hash >> level.shift) & (GROUPS - 1);
-                    Bits::of(hash).put(memory, branch::header(branch, digit));
+                    Bits::of(hash).put(memory, branch::header(memory, branch, digit));
                 }
                 i += 1;
             }
@@ -154,7 +154,7 @@ impl Flat {
     pub fn renew_filters<M: HeapMemory>(self, memory: M, level: Level, branch: u32) {
         let mut digit = 0;
         while digit < GROUPS {
-            filter::clear(memory, branch::header(branch, digit));
+            filter::clear(memory, branch::header(memory, branch, digit));
             digit += 1;
         }
         self.write_filters(memory, level, branch);

@@ -152,7 +152,7 @@ pub fn settle<M: HeapMemory, V: WordSource>(
     value: V,
     live: impl Fn(u32) -> bool,
 ) -> Result<Before, AllocError> {
-    let state = first_word(leaf);
+    let state = first_word(memory, leaf);
     let first = value_word(state, key_words);
     // 1: it was there; 2: it is there again.
     let mut answer = 0;
@@ -180,7 +180,7 @@ pub fn settle<M: HeapMemory, V: WordSource>(
 /// `Contended`.
 #[inline(always)]
 pub fn remove<M: HeapMemory>(memory: M, leaf: u32) -> Result<Before, AllocError> {
-    let state = first_word(leaf);
+    let state = first_word(memory, leaf);
     // 1: it was not there; 2: it is no longer.
     let mut answer = 0;
     let mut round = 0;
@@ -206,11 +206,11 @@ pub fn remove<M: HeapMemory>(memory: M, leaf: u32) -> Result<Before, AllocError>
 /// Takes the key of a leaf out, where nobody else uses the map.
 #[inline(always)]
 pub fn kill<M: HeapMemory>(memory: M, leaf: u32) {
-    memory.fetch_and(first_word(leaf), !PRESENT);
+    memory.fetch_and(first_word(memory, leaf), !PRESENT);
 }
 
 /// Whether the key of a leaf is there.
 #[inline(always)]
 pub fn is_present<M: HeapMemory>(memory: M, leaf: u32) -> bool {
-    memory.load(first_word(leaf)) & PRESENT != 0
+    memory.load(first_word(memory, leaf)) & PRESENT != 0
 }

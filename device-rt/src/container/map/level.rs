@@ -48,14 +48,14 @@ impl Level {
 
     /// The word of its link.
     #[inline(always)]
-    pub fn link_at(self, flat: Flat) -> usize {
+    pub fn link_at<M: HeapMemory>(self, flat: Flat, memory: M) -> usize {
         if self.is_root() {
             // Few searches look at it.
             let bits = arch::late(flat.bits);
             let links = Flat { bits, ..flat }.links();
             links + group_of(bits, self.way) as usize
         } else {
-            branch::header(self.branch, self.digit())
+            branch::header(memory, self.branch, self.digit())
         }
     }
 
@@ -69,7 +69,7 @@ impl Level {
     #[inline(always)]
     pub fn looked<M: HeapMemory>(self, flat: Flat, memory: M) -> Self {
         let mut level = self;
-        level.link = memory.load_acquire(self.link_at(flat));
+        level.link = memory.load_acquire(self.link_at(flat, memory));
         level
     }
 
@@ -81,21 +81,21 @@ impl Level {
 
     /// The group on the way in this branch, at whose link the way has come to `shift`. Its own link is not looked at.
     #[inline(always)]
-    fn inside(flat: Flat, branch: u32, way: u32, shift: u32) -> Self {
+    fn inside<M: HeapMemory>(flat: Flat, memory: M, branch: u32, way: u32, shift: u32) -> Self {
         let digit = (way >> shift) & (GROUPS - 1);
         Level {
             way,
             shift: shift + BRANCH_BITS,
             branch,
-            first: branch::group(branch, digit, flat.group_words()),
+            first: branch::group(memory, branch, digit, flat.group_words()),
             link: EMPTY,
         }
     }
 
     /// The next group on the way, in the branch that the link names. Its own link is not looked at.
     #[inline(always)]
-    pub fn below(self, flat: Flat) -> Self {
-        Self::inside(flat, self.link, self.way, self.shift)
+    pub fn below<M: HeapMemory>(self, flat: Flat, memory: M) -> Self {
+        Self::inside(flat, memory, self.link, self.way, self.shift)
     }
 
     /// Whether it is a group of the root.
@@ -110,7 +110,7 @@ impl Level {
     pub fn after<M: HeapMemory>(self, flat: Flat, memory: M, below: bool) -> Self {
         let mut level = self;
         if below {
-            level = level.below(flat);
+            level = level.below(flat, memory);
         }
         level.looked(flat, memory).pass(flat, memory)
     }
@@ -124,8 +124,9 @@ impl Level {
         if on {
             let bits = Bits::of(arch::late(self.way));
             while on {
-                let mut below = level.below(flat);
-                let header = memory.load4_acquire(branch::header(level.link, below.digit()));
+                let mut below = level.below(flat, memory);
+                let header =
+                    memory.load4_acquire(branch::header(memory, level.link, below.digit()));
                 on = !bits.are_in(header);
                 if on {
                     below.link = header[0];
@@ -144,12 +145,12 @@ impl Level {
     pub fn next<M: HeapMemory>(self, flat: Flat, memory: M, top: u32) -> Self {
         let mut level = self.looked(flat, memory);
         if is_branch(level.link) {
-            level = level.below(flat);
+            level = level.below(flat, memory);
         } else {
             while level.shift > top && level.is_last() {
                 level = level.up(flat, memory);
             }
-            level = level.beside(flat, top);
+            level = level.beside(flat, memory, top);
         }
         level
     }
@@ -169,17 +170,17 @@ impl Level {
         if above == EMPTY {
             Self::root(flat, way)
         } else {
-            Self::inside(flat, above, way, shift - BRANCH_BITS)
+            Self::inside(flat, memory, above, way, shift - BRANCH_BITS)
         }
     }
 
     /// The next group of the same branch; one with a `shift` of 0 if that is not below the groups at bit `top`.
     #[inline(always)]
-    pub fn beside(self, flat: Flat, top: u32) -> Self {
+    pub fn beside<M: HeapMemory>(self, flat: Flat, memory: M, top: u32) -> Self {
         let mut level = self;
         if level.shift > top {
             let shift = level.shift - BRANCH_BITS;
-            level = Self::inside(flat, level.branch, level.way + (1 << shift), shift);
+            level = Self::inside(flat, memory, level.branch, level.way + (1 << shift), shift);
         } else {
             level.shift = 0;
         }

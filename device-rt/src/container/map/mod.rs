@@ -196,8 +196,8 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
 
     /// The word in which a leaf's value begins.
     #[inline(always)]
-    fn value_word(leaf: u32) -> usize {
-        leaf_value(leaf, K::WORDS)
+    fn value_word<M: HeapMemory>(memory: M, leaf: u32) -> usize {
+        leaf_value(memory, leaf, K::WORDS)
     }
 
     /// Inserts a key that is not there; a value that is there stays.
@@ -261,7 +261,10 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
             done
         };
         let in_leaf = |leaf: u32, seen: u32| {
-            let (state, first) = (slot::first_word(leaf), Self::value_word(leaf));
+            let (state, first) = (
+                slot::first_word(memory, leaf),
+                Self::value_word(memory, leaf),
+            );
             if seen & leaf::LOCKED != 0 {
                 return false;
             }
@@ -323,8 +326,9 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
     /// Goes through share `index` of `count` of the keys; every lane of a launch its own. Nothing is
     /// copied: a key that is there all the time comes exactly once, one that comes or goes meanwhile at most once.
     #[inline(always)]
-    pub fn cursor(self, index: u32, count: u32) -> MapCursor<K, V> {
+    pub fn cursor<A: DeviceAlloc>(self, heap: Heap<A>, index: u32, count: u32) -> MapCursor<K, V> {
         MapCursor::new(TableCursor::new(
+            heap.memory(),
             self.table,
             K::WORDS,
             V::WORDS,
@@ -384,6 +388,6 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
 
 /// The word in which the value of a leaf begins.
 #[inline(always)]
-pub(super) fn leaf_value(leaf: u32, key_words: u32) -> usize {
-    leaf::value_word(slot::first_word(leaf), key_words)
+pub(super) fn leaf_value<M: HeapMemory>(memory: M, leaf: u32, key_words: u32) -> usize {
+    leaf::value_word(slot::first_word(memory, leaf), key_words)
 }

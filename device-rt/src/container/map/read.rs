@@ -16,7 +16,7 @@ pub fn value_or<A: DeviceAlloc, K: WordSource, V: HeapData>(
     key: K,
     otherwise: V,
 ) -> (V, u32) {
-    let flat = table.flat(key.words(), V::WORDS);
+    let flat = table.flat(heap.memory(), key.words(), V::WORDS);
     let mut answer = (otherwise, 0);
     let mut elsewhere = true;
     if flat.bits != 0 {
@@ -28,7 +28,9 @@ pub fn value_or<A: DeviceAlloc, K: WordSource, V: HeapData>(
         }
     }
     if elsewhere {
-        let leaf = table.trie(key.words(), V::WORDS).find(heap.memory(), key);
+        let leaf = table
+            .trie(heap.memory(), key.words(), V::WORDS)
+            .find(heap.memory(), key);
         answer = leaf_or(heap, leaf, key.words(), answer.0);
     }
     answer
@@ -44,7 +46,7 @@ pub fn words<A: DeviceAlloc, K: WordSource>(
     value_words: u32,
     mut take: impl FnMut(u32, u32),
 ) -> u32 {
-    let flat = table.flat(key.words(), value_words);
+    let flat = table.flat(heap.memory(), key.words(), value_words);
     let mut elsewhere = true;
     let mut there = 0;
     if flat.bits != 0 {
@@ -59,7 +61,7 @@ pub fn words<A: DeviceAlloc, K: WordSource>(
     }
     if elsewhere {
         let leaf = table
-            .trie(key.words(), value_words)
+            .trie(heap.memory(), key.words(), value_words)
             .find(heap.memory(), key);
         there = leaf_words(heap, leaf, key.words(), value_words, take);
     }
@@ -113,7 +115,7 @@ pub fn leaf_or<A: DeviceAlloc, V: HeapData>(
     otherwise: V,
 ) -> (V, u32) {
     let memory = heap.memory();
-    let state = slot::first_word(leaf);
+    let state = slot::first_word(memory, leaf);
     let first = leaf::value_word(state, key_words);
     let mut value = otherwise;
     // 1: it is there; 2: it is not.
@@ -151,7 +153,7 @@ fn leaf_words<A: DeviceAlloc>(
     mut take: impl FnMut(u32, u32),
 ) -> u32 {
     let memory = heap.memory();
-    let state = slot::first_word(leaf);
+    let state = slot::first_word(memory, leaf);
     let first = leaf::value_word(state, key_words);
     // 1: it is there; 2: it is not.
     let mut answer = select(leaf == slot::EMPTY, 2, 0);

@@ -33,8 +33,8 @@ pub fn block(slot: u32) -> DevicePtr<u8> {
 
 /// The first word of the block: a node's first slot, a leaf's state.
 #[inline(always)]
-pub fn first_word(slot: u32) -> usize {
-    block(slot).word()
+pub fn first_word<M: HeapMemory>(memory: M, slot: u32) -> usize {
+    memory.word_of(block(slot))
 }
 
 /// The layout of a leaf: its state, the key, the value.
@@ -48,7 +48,7 @@ pub const fn leaf_layout(key_words: u32, value_words: u32) -> Layout {
 pub fn key_of<M: HeapMemory>(memory: M, leaf: u32, words: u32) -> Stored<M> {
     Stored {
         memory,
-        first: first_word(leaf) + 1,
+        first: first_word(memory, leaf) + 1,
         count: words,
     }
 }
@@ -72,7 +72,7 @@ pub fn first_in<M: HeapMemory>(memory: M, node: u32, from: u32) -> u32 {
     let mut found = EMPTY;
     let mut i = from;
     while (i < NODE_SLOTS) & (found == EMPTY) {
-        found = memory.load(first_word(node) + i as usize);
+        found = memory.load(first_word(memory, node) + i as usize);
         i += 1;
     }
     found

@@ -119,10 +119,10 @@ impl Table {
 
     /// The slots.
     #[inline(always)]
-    pub fn flat(self, key_words: u32, value_words: u32) -> Flat {
+    pub fn flat<M: HeapMemory>(self, memory: M, key_words: u32, value_words: u32) -> Flat {
         let slots = has_slots(self.root_bits, value_words) & !self.is_none();
         Flat {
-            first: self.root.word(),
+            first: memory.word_of(self.root),
             // Two slots for a key, four to a bucket.
             bits: select(slots, self.root_bits.wrapping_sub(1), 0),
             key_words,
@@ -132,11 +132,11 @@ impl Table {
 
     /// The trie.
     #[inline(always)]
-    pub fn trie(self, key_words: u32, value_words: u32) -> Trie {
+    pub fn trie<M: HeapMemory>(self, memory: M, key_words: u32, value_words: u32) -> Trie {
         // Where there are slots, few come here.
         let root_bits = arch::late(self.root_bits);
         let words = slots_words(root_bits, key_words, value_words);
-        let granules = (words / DevicePtr::GRANULE_WORDS) as u32;
+        let granules = (words / (DevicePtr::GRANULE_WORDS << memory.granule_shift())) as u32;
         let root = DevicePtr::from_granule(self.root.granule() + granules);
         let bits = trie_bits(root_bits, value_words);
         if self.is_none() {
@@ -166,7 +166,7 @@ impl Table {
         if self.is_none() | too_large(heap) {
             return Err(AllocError::Unsupported);
         }
-        let flat = self.flat(key.words(), value.words());
+        let flat = self.flat(heap.memory(), key.words(), value.words());
         let mut how = select(flat.bits == 0, Entered::NO_ROOM, Entered::CONTENDED);
         let mut code = AllocError::Contended.code();
         let mut round = 0;
@@ -185,7 +185,7 @@ impl Table {
             return Err(AllocError::from_code(code));
         }
         if how == Entered::NO_ROOM {
-            let trie = self.trie(key.words(), value.words());
+            let trie = self.trie(heap.memory(), key.words(), value.words());
             return trie.change(heap, key, value, in_leaf);
         }
         Ok(Before::of(how == Entered::THERE))
@@ -213,7 +213,7 @@ impl Table {
             true
         };
         let in_leaf = move |leaf: u32, seen: u32| {
-            let state = first_word(leaf);
+            let state = first_word(memory, leaf);
             let first = leaf::value_word(state, key.words());
             let mut done = true;
             if replace & (value.words() > 1) {
@@ -246,7 +246,7 @@ impl Table {
         if self.is_none() | too_large(heap) {
             return Err(AllocError::Unsupported);
         }
-        let flat = self.flat(key.words(), value.words());
+        let flat = self.flat(heap.memory(), key.words(), value.words());
         let mut how = select(flat.bits == 0, Entered::NO_ROOM, Entered::CONTENDED);
         let mut slot = AllocError::Contended.code() as usize;
         let mut round = 0;
@@ -264,15 +264,18 @@ impl Table {
         if how != Entered::NO_ROOM {
             return Ok(flat.value_word(slot));
         }
-        let trie = self.trie(key.words(), value.words());
+        let trie = self.trie(heap.memory(), key.words(), value.words());
         let leaf = trie.enter(heap, key, value)? & !FRESH;
-        Ok(leaf::value_word(first_word(leaf), key.words()))
+        Ok(leaf::value_word(
+            first_word(heap.memory(), leaf),
+            key.words(),
+        ))
     }
 
     /// The word in which the value of a key begins; 0 if it is not there. For maps from which no key is removed.
     #[inline(always)]
     pub fn find<M: HeapMemory, K: WordSource>(self, memory: M, key: K, value_words: u32) -> usize {
-        let flat = self.flat(key.words(), value_words);
+        let flat = self.flat(memory, key.words(), value_words);
         let mut word = 0;
         let mut elsewhere = true;
         if flat.bits != 0 {
@@ -283,9 +286,11 @@ impl Table {
             }
         }
         if elsewhere {
-            let leaf = self.trie(key.words(), value_words).find(memory, key);
+            let leaf = self
+                .trie(memory, key.words(), value_words)
+                .find(memory, key);
             if leaf != EMPTY {
-                word = leaf::value_word(first_word(leaf), key.words());
+                word = leaf::value_word(first_word(memory, leaf), key.words());
             }
         }
         word
@@ -312,7 +317,7 @@ impl Table {
         key: K,
         value_words: u32,
     ) -> bool {
-        let flat = self.flat(key.words(), value_words);
+        let flat = self.flat(memory, key.words(), value_words);
         let mut there = false;
         let mut elsewhere = true;
         if flat.bits != 0 {
@@ -321,7 +326,9 @@ impl Table {
             elsewhere = found.elsewhere;
         }
         if elsewhere {
-            there = self.trie(key.words(), value_words).contains(memory, key);
+            there = self
+                .trie(memory, key.words(), value_words)
+                .contains(memory, key);
         }
         there
     }
@@ -337,14 +344,16 @@ impl Table {
         key: K,
         value_words: u32,
     ) -> Result<Before, AllocError> {
-        let flat = self.flat(key.words(), value_words);
+        let flat = self.flat(memory, key.words(), value_words);
         // 0: it was not there; 1: it is no longer; 2: it has no slot.
         let mut answer = 2;
         if flat.bits != 0 {
             answer = flat.remove(memory, key);
         }
         if answer == 2 {
-            return self.trie(key.words(), value_words).remove(memory, key);
+            return self
+                .trie(memory, key.words(), value_words)
+                .remove(memory, key);
         }
         if answer == 3 {
             return Err(AllocError::Contended);

@@ -33,20 +33,20 @@ impl Flat {
             // SAFETY: the caller's promise.
             unsafe { self.fill_up(heap, level) };
             while self.move_forward(memory, level.first) {}
-            level.link = memory.load(level.link_at(self));
+            level.link = memory.load(level.link_at(self, memory));
             if is_branch(level.link) {
                 self.renew_filters(memory, level, level.link);
-                level = level.below(self);
+                level = level.below(self, memory);
             } else {
                 while level.shift > self.bits && level.is_last() {
                     let branch = level.branch;
                     level = level.up(self, memory);
                     if !self.is_in_use(memory, branch) {
                         // SAFETY: no key is in it, nothing hangs below it, and the caller's promise.
-                        unsafe { self.free_branch(heap, level.link_at(self)) };
+                        unsafe { self.free_branch(heap, level.link_at(self, memory)) };
                     }
                 }
-                level = level.beside(self, self.bits);
+                level = level.beside(self, memory, self.bits);
                 on = level.shift != 0;
             }
         }
@@ -76,16 +76,16 @@ impl Flat {
         let memory = heap.memory();
         let mut on = true;
         while on {
-            let link = memory.load(level.link_at(self));
+            let link = memory.load(level.link_at(self, memory));
             on = is_branch(link) && self.has_state(memory, level.first, EMPTY);
             if on {
-                let at = lowest(memory, level.link_at(self));
+                let at = lowest(memory, level.link_at(self, memory));
                 if !self.pull(memory, memory.load(at), level.first) {
                     // SAFETY: nothing hangs below it, no key is in it, and the caller's promise.
                     unsafe { self.free_branch(heap, at) };
                 }
             } else if is_claimed(link) {
-                memory.store(level.link_at(self), EMPTY);
+                memory.store(level.link_at(self, memory), EMPTY);
             }
         }
     }
@@ -97,7 +97,7 @@ impl Flat {
         let mut i = 0;
         while i < GROUPS * GROUP_SLOTS {
             let index = i % GROUP_SLOTS;
-            let group = branch::group(branch, i / GROUP_SLOTS, self.group_words());
+            let group = branch::group(memory, branch, i / GROUP_SLOTS, self.group_words());
             let slot = self.slot(group, index);
             if tag::state(memory.load(slot)) == FULL {
                 left |= !self.move_before(memory, slot, index, to, GROUP_SLOTS);
@@ -115,7 +115,7 @@ impl Flat {
         while (digit < GROUPS) & !used {
             used = self.has_state(
                 memory,
-                branch::group(branch, digit, self.group_words()),
+                branch::group(memory, branch, digit, self.group_words()),
                 FULL,
             );
             digit += 1;
@@ -131,12 +131,12 @@ impl Flat {
             if cursor.is_present(memory) {
                 let key = Stored {
                     memory,
-                    first: cursor.key_word(),
+                    first: cursor.key_word(memory),
                     count: self.key_words,
                 };
                 let value = Stored {
                     memory,
-                    first: leaf_value(cursor.leaf(), self.key_words),
+                    first: leaf_value(memory, cursor.leaf(), self.key_words),
                     count: self.value_words,
                 };
                 if self.enter(memory, key, value).how == Entered::NEW {

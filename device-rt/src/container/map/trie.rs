@@ -67,20 +67,20 @@ impl Trie {
 
     /// The root's slot for a hash.
     #[inline(always)]
-    pub fn root_slot(self, hash: u32) -> usize {
-        self.root.word() + (hash & ((1 << self.root_bits) - 1)) as usize
+    pub fn root_slot<M: HeapMemory>(self, memory: M, hash: u32) -> usize {
+        memory.word_of(self.root) + (hash & ((1 << self.root_bits) - 1)) as usize
     }
 
     #[inline(always)]
     fn descend<M: HeapMemory, K: WordSource>(self, memory: M, key: K) -> Place {
         let mut path = Path::begin(key, self.root_bits);
-        let mut at = self.root_slot(path.hash());
+        let mut at = self.root_slot(memory, path.hash());
         let mut seen = memory.load(at);
         memory.acquire();
         let mut nodes = 0;
         while is_node(seen) & (nodes < MOST_NODES) {
             path = path.ready(key);
-            at = first_word(seen) + path.digit() as usize;
+            at = first_word(memory, seen) + path.digit() as usize;
             path = path.passed();
             seen = memory.load(at);
             memory.acquire();
@@ -145,13 +145,13 @@ impl Trie {
                 match heap.malloc_rarely(either(needs_leaf, leaf_layout, NODE_LAYOUT)) {
                     Ok(block) => {
                         if needs_leaf {
-                            leaf::write_new(memory, block.word(), key, value);
+                            leaf::write_new(memory, memory.word_of(block), key, value);
                             own = slot_of(block);
                             memory.release();
                         } else {
                             let mut word = 0;
                             while word < NODE_SLOTS as usize {
-                                memory.write4(block.word() + word, [EMPTY; 4]);
+                                memory.write4(memory.word_of(block) + word, [EMPTY; 4]);
                                 word += 4;
                             }
                             spare = slot_of(block) | NODE;
@@ -168,7 +168,7 @@ impl Trie {
                 leaf = select(seen == EMPTY, own | FRESH, EMPTY);
             } else if is_node(seen) {
                 path = path.ready(key);
-                at = first_word(seen) + path.digit() as usize;
+                at = first_word(memory, seen) + path.digit() as usize;
                 path = path.passed();
                 seen = memory.load(at);
             } else if has_key(memory, seen, key) {
@@ -182,7 +182,7 @@ impl Trie {
                     needs_node = true;
                 } else {
                     let other = below.digit_of(key_of(memory, seen, key.words()));
-                    let inner = first_word(spare) + other as usize;
+                    let inner = first_word(memory, spare) + other as usize;
                     memory.write(inner, seen);
                     memory.release();
                     let old = memory.compare_exchange(at, seen, spare);
@@ -278,8 +278,8 @@ fn either(first: bool, a: Layout, b: Layout) -> Layout {
     layout::aligned(size, align)
 }
 
-/// Whether the heap has blocks beyond what a slot can name, 2^33 words.
+/// Whether the heap has blocks beyond what a slot can name, 2^31 granules.
 #[inline(always)]
 pub fn too_large<A: DeviceAlloc>(heap: Heap<A>) -> bool {
-    heap.memory().len() / 8 > 1 << 30
+    (heap.memory().len() / 8) >> heap.memory().granule_shift() > 1 << 30
 }

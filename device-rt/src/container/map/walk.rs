@@ -38,9 +38,16 @@ pub struct TableCursor {
 impl TableCursor {
     /// Before the first key of share `index` of `count`.
     #[inline(always)]
-    pub fn new(table: Table, key_words: u32, value_words: u32, index: u32, count: u32) -> Self {
-        let trie = table.trie(key_words, value_words);
-        let flat = table.flat(key_words, value_words);
+    pub fn new<M: HeapMemory>(
+        memory: M,
+        table: Table,
+        key_words: u32,
+        value_words: u32,
+        index: u32,
+        count: u32,
+    ) -> Self {
+        let trie = table.trie(memory, key_words, value_words);
+        let flat = table.flat(memory, key_words, value_words);
         let mut level = Level::NONE;
         let mut bits = 0;
         let mut limit = 0;
@@ -152,7 +159,7 @@ impl TableCursor {
         if self.is_tag() {
             self.key_of_tag()
         } else {
-            memory.read(self.key_begin() + index as usize)
+            memory.read(self.key_begin(memory) + index as usize)
         }
     }
 
@@ -172,15 +179,15 @@ impl TableCursor {
             // SAFETY: a key of one word, whose word this is.
             unsafe { K::from_args(&block, 0) }
         } else {
-            K::get(memory, self.key_begin())
+            K::get(memory, self.key_begin(memory))
         }
     }
 
     /// The word in which the value begins.
     #[inline(always)]
-    pub fn value_word(&self) -> usize {
+    pub fn value_word<M: HeapMemory>(&self, memory: M) -> usize {
         if self.slot == 0 {
-            leaf_value(self.trie.leaf(), self.flat.key_words)
+            leaf_value(memory, self.trie.leaf(), self.flat.key_words)
         } else {
             self.flat.value_word(self.slot)
         }
@@ -208,9 +215,9 @@ impl TableCursor {
     }
 
     #[inline(always)]
-    fn key_begin(&self) -> usize {
+    fn key_begin<M: HeapMemory>(&self, memory: M) -> usize {
         if self.slot == 0 {
-            self.trie.key_word()
+            self.trie.key_word(memory)
         } else {
             self.flat.key_word(self.slot)
         }
@@ -297,6 +304,6 @@ impl<K: HeapData + Copy, V: HeapData + Copy> MapCursor<K, V> {
     /// The value of the key, for launches in which nobody changes the map: read as it is.
     #[inline(always)]
     pub fn value<A: DeviceAlloc>(&self, heap: Heap<A>) -> V {
-        V::get(heap.memory(), self.at.value_word())
+        V::get(heap.memory(), self.at.value_word(heap.memory()))
     }
 }

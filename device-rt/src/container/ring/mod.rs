@@ -107,7 +107,7 @@ impl<T: HeapData + Copy, M: HeapMemory> Ring<T, M> {
     /// The ring that a handle names, by a lane that knows it.
     #[inline(always)]
     pub fn of(words: M, handle: u32) -> Self {
-        let at = word_of(handle);
+        let at = word_of(words, handle);
         Ring {
             words,
             at,

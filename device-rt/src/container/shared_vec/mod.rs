@@ -62,7 +62,8 @@ impl<T: HeapData + Copy> HeapSharedVec<T> {
             return Err(AllocError::Unsupported);
         }
         let block = heap.malloc(control_layout::<T>(log2))?;
-        let (words, at) = (heap.memory(), block.word());
+        let words = heap.memory();
+        let at = words.word_of(block);
         words.write(at + STATE, State::first(log2).word());
         let mut segment = 0;
         while segment < segments(log2) {
@@ -95,14 +96,15 @@ impl<T: HeapData + Copy> HeapSharedVec<T> {
     fn word_at<A: DeviceAlloc>(&self, heap: Heap<A>, index: u32) -> usize {
         let mut word = 0;
         if (self.control != 0) & (index != u32::MAX) {
-            let (words, at) = (heap.memory(), word_of(self.control));
+            let words = heap.memory();
+            let at = word_of(words, self.control);
             let log2 = State::of(words.load(at + STATE)).log2;
             let place = Self::place(log2, index);
             let count = words.load(counter::<T>(at, log2, place.segment));
             if place.offset < least(count, capacity(log2, place.segment)) {
                 // Who knows of the push knows its segment, which the pusher had acquired.
                 let block = words.load(segment_word(at, place.segment));
-                word = element::<T>(at, log2, block, place.offset);
+                word = element::<T, _>(words, at, log2, block, place.offset);
             }
         }
         word
@@ -144,7 +146,8 @@ impl<T: HeapData + Copy> HeapSharedVec<T> {
     pub fn len<A: DeviceAlloc>(&self, heap: Heap<A>) -> u32 {
         let mut len = 0;
         if self.control != 0 {
-            let (words, at) = (heap.memory(), word_of(self.control));
+            let words = heap.memory();
+            let at = word_of(words, self.control);
             let State { log2, segment } = State::of(words.load(at + STATE));
             let count = words.load(counter::<T>(at, log2, segment));
             len = first(log2, segment) + least(count, capacity(log2, segment));
@@ -165,7 +168,8 @@ impl<T: HeapData + Copy> HeapSharedVec<T> {
     #[inline]
     pub unsafe fn free<A: DeviceAlloc>(&mut self, heap: Heap<A>) {
         if self.control != 0 {
-            let (words, at) = (heap.memory(), word_of(self.control));
+            let words = heap.memory();
+            let at = word_of(words, self.control);
             let log2 = State::of(words.load(at + STATE)).log2;
             let mut segment = 1;
             while segment < segments(log2) {

@@ -11,7 +11,7 @@
 //! each other in one line of a cache, but where the first segment is very small.
 
 use crate::container::block::{block_layout, word_of};
-use warpheap_api::{HeapData, Layout};
+use warpheap_api::{HeapData, HeapMemory, Layout};
 
 /// The state's word.
 pub(crate) const STATE: usize = 0;
@@ -88,10 +88,16 @@ pub(crate) const fn first_element(at: usize, log2: u32) -> usize {
 
 /// The word of an element; `block` is its segment's word, 0 for the first segment's.
 #[inline(always)]
-pub(crate) const fn element<T: HeapData>(at: usize, log2: u32, block: u32, offset: u32) -> usize {
+pub(crate) fn element<T: HeapData, M: HeapMemory>(
+    words: M,
+    at: usize,
+    log2: u32,
+    block: u32,
+    offset: u32,
+) -> usize {
     let mut first = first_element(at, log2);
     if block != 0 {
-        first = word_of(block);
+        first = word_of(words, block);
     }
     first + offset as usize * T::WORDS as usize
 }

@@ -35,7 +35,7 @@ impl<T: HeapData + Copy> HeapSharedVec<T> {
         }
         let words = heap.memory();
         let lane = arch::lane();
-        let at = word_of(self.control);
+        let at = word_of(words, self.control);
         let (mut round, mut failed, mut index, mut going) = (0, 0, 0, true);
         while going {
             let team = Team::by_key(Group::here(), self.control);
@@ -92,7 +92,7 @@ impl<T: HeapData + Copy> HeapSharedVec<T> {
             }
 
             if room {
-                value.put(words, element::<T>(at, log2, block, offset));
+                value.put(words, element::<T, _>(words, at, log2, block, offset));
                 index = first(log2, segment) + offset;
             } else if wait {
                 arch::pause(PAUSE);

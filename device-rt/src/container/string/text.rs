@@ -27,7 +27,7 @@ impl HeapString {
             pending = self.word(heap, self.len / 4) & keep(self.len % 4);
         }
         let memory = heap.memory();
-        let mut cursor = Cursor::new(self.packed.as_ptr().word(), self.len, pending);
+        let mut cursor = Cursor::new(memory.word_of(self.packed.as_ptr()), self.len, pending);
         text.write(memory, &mut cursor);
         cursor.finish(memory);
         self.len += bytes;

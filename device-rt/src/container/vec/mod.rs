@@ -220,7 +220,7 @@ impl<T: HeapData> HeapVec<T> {
         if index < self.len {
             // SAFETY: the index was checked; the vector owns the block, and the element is put back where it was.
             let mut element: T = unsafe { heap.load_at(self.ptr, index) };
-            hollow::<T, _>(heap.memory(), self.word_of(index));
+            hollow::<T, _>(heap.memory(), self.word_of(heap, index));
             let result = change(&mut element);
             // SAFETY: the same.
             unsafe { heap.store_at(self.ptr, index, element) };
@@ -334,8 +334,8 @@ impl<T: HeapData> HeapVec<T> {
 
     /// The word in which the element at `index` begins, which the block has room for.
     #[inline(always)]
-    fn word_of(&self, index: u32) -> usize {
-        self.ptr.word() + index as usize * T::WORDS as usize
+    fn word_of<A: DeviceAlloc>(&self, heap: Heap<A>, index: u32) -> usize {
+        heap.memory().word_of(self.ptr) + index as usize * T::WORDS as usize
     }
 
     /// Gives the memory back; the vector is empty afterwards.

@@ -123,8 +123,8 @@ fn copy_long<A: DeviceAlloc>(heap: Heap<A>, from: DevicePtr<u32>, to: DevicePtr<
             let number = group.shuffle(number, lane);
             copy_words(
                 heap,
-                DevicePtr::<u32>::from_granule(from).word(),
-                DevicePtr::<u32>::from_granule(to).word(),
+                heap.memory().word_of(DevicePtr::<u32>::from_granule(from)),
+                heap.memory().word_of(DevicePtr::<u32>::from_granule(to)),
                 Share { rank, step, number },
             );
             long = long.after(lane);
@@ -138,7 +138,12 @@ fn copy_long<A: DeviceAlloc>(heap: Heap<A>, from: DevicePtr<u32>, to: DevicePtr<
             step: 1,
             number,
         };
-        copy_words(heap, from.word(), to.word(), all);
+        copy_words(
+            heap,
+            heap.memory().word_of(from),
+            heap.memory().word_of(to),
+            all,
+        );
     }
 }
 

@@ -25,8 +25,8 @@ impl<T: HeapData> HeapVec<T> {
         }
         self.reserve(heap, 1)?;
         let words = heap.memory();
-        let first = self.word_of(index);
-        let mut i = self.word_of(self.len);
+        let first = self.word_of(heap, index);
+        let mut i = self.word_of(heap, self.len);
         while i > first {
             i -= 1;
             words.write(i + T::WORDS as usize, words.read(i));
@@ -197,7 +197,7 @@ impl<T: HeapData> HeapVec<T> {
         while index < end {
             // SAFETY: the index was checked; the vector owns the block, and the element leaves it.
             let element: T = unsafe { heap.load_at(self.ptr, index) };
-            hollow::<T, _>(heap.memory(), self.word_of(index));
+            hollow::<T, _>(heap.memory(), self.word_of(heap, index));
             each(element);
             index += 1;
         }
@@ -216,7 +216,7 @@ impl<T: HeapData> HeapVec<T> {
             if keep(&element) {
                 if kept < index {
                     // Should `keep` panic later on, the element is there once.
-                    hollow::<T, _>(heap.memory(), self.word_of(index));
+                    hollow::<T, _>(heap.memory(), self.word_of(heap, index));
                     // SAFETY: the same; the element moves.
                     unsafe { heap.store_at(self.ptr, kept, element) };
                 }
@@ -239,7 +239,12 @@ impl<T: HeapData> HeapVec<T> {
             step: 1,
             number: other.len * T::WORDS,
         };
-        copy_words(heap, other.ptr.word(), self.word_of(self.len), all);
+        copy_words(
+            heap,
+            heap.memory().word_of(other.ptr),
+            self.word_of(heap, self.len),
+            all,
+        );
         self.len += other.len;
         Ok(())
     }
@@ -272,8 +277,8 @@ impl<T: HeapData> HeapVec<T> {
         if number != 0 {
             let words = heap.memory();
             let width = number as usize * T::WORDS as usize;
-            let end = self.word_of(self.len);
-            let mut i = self.word_of(begin) + width;
+            let end = self.word_of(heap, self.len);
+            let mut i = self.word_of(heap, begin) + width;
             while i < end {
                 words.write(i - width, words.read(i));
                 i += 1;

@@ -4,7 +4,7 @@ use super::HeapVec;
 use super::room::{Share, copy_words};
 use crate::Heap;
 use crate::container::Together;
-use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, layout, select};
+use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, layout, select};
 
 /// What lanes do to *one* vector, which each of them has: a `HeapVec` of the same words, that all of these methods
 /// change in the same way. One lane makes it theirs by [`into_raw_parts`](HeapVec::into_raw_parts) and
@@ -65,7 +65,12 @@ impl<T: HeapData> HeapVec<T> {
             step: lanes.count(),
             number: self.len * T::WORDS,
         };
-        copy_words(heap, self.ptr.word(), ptr.word(), share);
+        copy_words(
+            heap,
+            heap.memory().word_of(self.ptr),
+            heap.memory().word_of(ptr),
+            share,
+        );
         // SAFETY: the caller's promise.
         unsafe { self.release_together(heap, lanes) };
         self.ptr = ptr;

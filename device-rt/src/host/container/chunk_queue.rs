@@ -2,9 +2,9 @@
 
 use super::memory::{Block, Memory, Owner};
 use super::queue::{elements_of, log2_at, ring_of};
+use crate::container::HeapChunkQueue;
 use crate::container::chunk_queue::{CONTROL, FIRST, HEAD, LOG2, MOST, TAIL, control_layout};
 use crate::container::ring::{MAX_LOG2, NEXT, TAIL as RING_TAIL, ring_layout};
-use crate::container::{HeapChunkQueue, word_of};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use warpheap_api::HeapData;
@@ -63,7 +63,7 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceChunkQueue<T, A> {
                 memory.write(at + FIRST, &[ring])?;
                 memory.write(at + HEAD, &[ring])?;
             } else {
-                memory.write(word_of(last) + NEXT, &[ring])?;
+                memory.write(memory.word_of(last) + NEXT, &[ring])?;
             }
             last = ring;
             if !more {
@@ -91,7 +91,7 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceChunkQueue<T, A> {
         let (memory, at) = (&self.owner.memory, self.owner.word());
         let mut elements = Vec::new();
         for (ring, _) in rings::<T>(memory, memory.word(at + HEAD)?)? {
-            elements_of(memory, word_of(ring), &mut elements)?;
+            elements_of(memory, memory.word_of(ring), &mut elements)?;
         }
         Ok(elements)
     }
@@ -106,7 +106,7 @@ fn rings<T: HeapData + Copy>(memory: &Memory, ring: u32) -> Result<Vec<Block>, D
 }
 
 fn blocks<T: HeapData + Copy>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
-    let mut blocks = rings::<T>(memory, memory.word(word_of(handle) + FIRST)?)?;
+    let mut blocks = rings::<T>(memory, memory.word(memory.word_of(handle) + FIRST)?)?;
     blocks.push((handle, control_layout()));
     Ok(blocks)
 }

@@ -1,10 +1,10 @@
 //! A list of chunks that the host owns.
 
 use super::memory::{Block, Memory, Owner, layout_of};
+use crate::container::HeapList;
 use crate::container::list::{
     BEFORE, CAPACITY, COUNT, FIRST_CAPACITY, NEXT, chunk_layout, element,
 };
-use crate::container::{HeapList, word_of};
 use std::marker::PhantomData;
 use warpheap_api::host::{DeviceError, HostAlloc, Pool, RawPool};
 use warpheap_api::{DevicePtr, HeapData};
@@ -46,7 +46,7 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceList<T, A> {
             let chunk = empty_chunk::<T>(memory, elements.len() as u32)?;
             // From here on the list owns the chunk.
             memory.write(list.owner.word(), &[chunk])?;
-            memory.write(element::<T>(word_of(chunk), 0), elements)?;
+            memory.write(element::<T>(memory.word_of(chunk), 0), elements)?;
         }
         Ok(list)
     }
@@ -76,7 +76,7 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceList<T, A> {
         if head == 0 {
             return Ok(0);
         }
-        let at = word_of(head);
+        let at = memory.word_of(head);
         let count = memory.word(at + COUNT)?.min(memory.word(at + CAPACITY)?);
         Ok(memory.word(at + BEFORE)? as usize + count as usize)
     }
@@ -109,7 +109,7 @@ pub fn make_lists<T: HeapData + Copy>(
             made.push(chunk);
             match chunk {
                 0 => Ok(()),
-                chunk => memory.write(element::<T>(word_of(chunk), 0), list),
+                chunk => memory.write(element::<T>(memory.word_of(chunk), 0), list),
             }
         });
         if let Err(error) = filled {
@@ -166,7 +166,7 @@ fn empty_chunk<T: HeapData + Copy>(memory: &Memory, len: u32) -> Result<u32, Dev
 fn elements<T: HeapData + Copy>(memory: &Memory, head: u32) -> Result<Vec<T>, DeviceError> {
     let mut elements = Vec::new();
     for (chunk, _) in chunks::<T>(memory, head)?.iter().rev() {
-        let at = word_of(*chunk);
+        let at = memory.word_of(*chunk);
         let count = memory.word(at + COUNT)?.min(memory.word(at + CAPACITY)?);
         elements.extend(memory.read::<T>(element::<T>(at, 0), count)?);
     }
@@ -182,7 +182,7 @@ fn chunks<T: HeapData + Copy>(memory: &Memory, head: u32) -> Result<Vec<Block>, 
 }
 
 fn blocks<T: HeapData + Copy>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
-    let mut blocks = chunks::<T>(memory, memory.word(word_of(handle))?)?;
+    let mut blocks = chunks::<T>(memory, memory.word(memory.word_of(handle))?)?;
     blocks.push((handle, layout_of::<HeapList<T>>()));
     Ok(blocks)
 }

@@ -1,6 +1,5 @@
 //! Memory of a heap as the host sees it, and what owns blocks of it.
 
-use crate::container::word_of;
 use std::mem::{size_of, size_of_val};
 use std::sync::Arc;
 use warpheap_api::host::{DeviceError, Pool, RawPool, SharedArg};
@@ -76,6 +75,14 @@ impl Memory {
         unsafe { self.pool.buffer.write(word as u64 * 4, bytes) }
     }
 
+    /// The first word of what a handle names: the granule and one.
+    pub fn word_of(&self, handle: u32) -> usize {
+        (self
+            .pool
+            .offset_of(DevicePtr::<u32>::from_granule(handle - 1))
+            / 4) as usize
+    }
+
     /// Allocates a block; its handle.
     pub fn malloc(&self, layout: Layout) -> Result<u32, DeviceError> {
         Ok(self.pool.malloc(layout)?.granule() + 1)
@@ -105,7 +112,7 @@ impl Memory {
             if blocks.len() as u64 > self.pool.words() / DevicePtr::GRANULE_WORDS as u64 {
                 return Err(self.broken("its blocks form a ring"));
             }
-            let (layout, after) = next(word_of(handle))?;
+            let (layout, after) = next(self.word_of(handle))?;
             blocks.push((handle, layout));
             handle = after;
         }
@@ -127,7 +134,7 @@ impl Memory {
     /// A block whose first words are `words`; its handle.
     pub fn block_with(&self, layout: Layout, words: &[u32]) -> Result<u32, DeviceError> {
         let handle = self.malloc(layout)?;
-        let written = self.write(word_of(handle), words);
+        let written = self.write(self.word_of(handle), words);
         if let Err(error) = written {
             // SAFETY: the block was allocated here, and nobody knows it.
             unsafe { self.free(&[(handle, layout)]) }?;
@@ -166,7 +173,7 @@ impl Owner {
 
     /// The first word of what is owned.
     pub fn word(&self) -> usize {
-        word_of(self.handle)
+        self.memory.word_of(self.handle)
     }
 }
 

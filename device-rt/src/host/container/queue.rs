@@ -1,11 +1,11 @@
 //! A bounded queue that the host owns.
 
 use super::memory::{Block, Memory, Owner, log2_of};
+use crate::container::HeapQueue;
 use crate::container::ring::{
     BUSY, HEAD, HEADER, LOG2, MARKS, MAX_LOG2, READY, TAIL, USED, WRITTEN, ahead, fresh,
     ring_layout, slots_log2,
 };
-use crate::container::{HeapQueue, word_of};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use warpheap_api::HeapData;
@@ -129,6 +129,6 @@ pub(super) fn log2_at(memory: &Memory, at: usize) -> Result<u32, DeviceError> {
 }
 
 fn blocks<T: HeapData + Copy>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
-    let log2 = log2_at(memory, word_of(handle))?;
+    let log2 = log2_at(memory, memory.word_of(handle))?;
     Ok(vec![(handle, ring_layout::<T>(log2))])
 }

@@ -1,10 +1,10 @@
 //! A vector that many lanes append to, owned by the host.
 
 use super::memory::{Block, Memory, Owner, log2_of};
+use crate::container::HeapSharedVec;
 use crate::container::shared_vec::parts::{
     STATE, State, capacity, control_layout, counter, first, first_element, segment_word, segments,
 };
-use crate::container::{HeapSharedVec, word_of};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use warpheap_api::host::{DeviceError, HostAlloc, Pool, SharedArg, assert_plain};
@@ -81,7 +81,7 @@ impl<T: HeapData + Copy, A: HostAlloc> DeviceSharedVec<T, A> {
         while segment < segments(log2) && first(log2, segment) < len {
             let mut block = first_element(at, log2);
             if segment != 0 {
-                block = word_of(memory.word(segment_word(at, segment))?);
+                block = memory.word_of(memory.word(segment_word(at, segment))?);
             }
             let number = capacity(log2, segment).min(len - first(log2, segment));
             elements.extend(memory.read::<T>(block, number)?);
@@ -122,7 +122,7 @@ fn state_at(memory: &Memory, at: usize) -> Result<State, DeviceError> {
 }
 
 fn blocks<T: HeapData + Copy>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
-    let at = word_of(handle);
+    let at = memory.word_of(handle);
     let log2 = state_at(memory, at)?.log2;
     let mut blocks = vec![(handle, control_layout::<T>(log2))];
     let entries: Vec<u32> = memory.read(segment_word(at, 0), segments(log2))?;

@@ -2,7 +2,7 @@
 
 use super::memory::{Block, Memory, Owner, layout_of};
 use super::vec::{block_of, elements};
-use crate::container::{HeapString, word_of};
+use crate::container::HeapString;
 use std::marker::PhantomData;
 use warpheap_api::host::{DeviceError, DeviceVec, HostAlloc, Pool};
 use warpheap_api::{DevicePtr, layout};
@@ -46,7 +46,7 @@ impl<A: HostAlloc> DeviceString<A> {
             // From here on the string owns the block.
             let words = [block - 1, number, number, bytes.len() as u32];
             memory.write(string.owner.word(), &words)?;
-            memory.write(word_of(block), &packed)?;
+            memory.write(memory.word_of(block), &packed)?;
         }
         Ok(string)
     }
@@ -124,7 +124,7 @@ fn bytes_of(memory: &Memory, string: &HeapString) -> Result<Vec<u8>, DeviceError
 }
 
 fn blocks(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
-    let string: HeapString = memory.one(word_of(handle))?;
+    let string: HeapString = memory.one(memory.word_of(handle))?;
     let mut blocks = block_of(string.packed());
     blocks.push((handle, layout_of::<HeapString>()));
     Ok(blocks)

@@ -1,7 +1,7 @@
 //! Growing vectors that the host owns, reads and frees.
 
 use super::memory::{Block, Memory, Owner, layout_of};
-use crate::container::{HeapVec, word_of};
+use crate::container::HeapVec;
 use std::marker::PhantomData;
 use warpheap_api::host::{DeviceError, DeviceVec, HostAlloc, Pool};
 use warpheap_api::{DevicePtr, HeapData, layout};
@@ -43,7 +43,7 @@ impl<T: HeapData, A: HostAlloc> DeviceHeapVec<T, A> {
             let block = memory.malloc(layout::array::<T>(len))?;
             // From here on the vector owns the block.
             memory.write(vector.owner.word(), &[block - 1, len, len])?;
-            memory.write(word_of(block), elements)?;
+            memory.write(memory.word_of(block), elements)?;
         }
         Ok(vector)
     }
@@ -123,7 +123,7 @@ pub(super) fn elements<T: HeapData>(
     }
     match vector.capacity() {
         0 => Ok(Vec::new()),
-        _ => memory.read(vector.as_ptr().word(), vector.len()),
+        _ => memory.read(memory.word_of(vector.as_ptr().granule() + 1), vector.len()),
     }
 }
 
@@ -136,7 +136,7 @@ pub(super) fn block_of<T: HeapData>(vector: &HeapVec<T>) -> Vec<Block> {
 }
 
 fn blocks<T: HeapData>(memory: &Memory, handle: u32) -> Result<Vec<Block>, DeviceError> {
-    let vector: HeapVec<T> = memory.one(word_of(handle))?;
+    let vector: HeapVec<T> = memory.one(memory.word_of(handle))?;
     let mut blocks = block_of(&vector);
     blocks.push((handle, layout_of::<HeapVec<T>>()));
     Ok(blocks)

@@ -87,7 +87,7 @@ impl<A: MapAlloc> OwnedTable<A> {
         };
         let words = layout.size() as u64 / 4;
         // SAFETY: nobody else has this memory.
-        unsafe { this.pool.buffer.fill(root.byte_offset(), words, 0) }?;
+        unsafe { this.pool.buffer.fill(this.pool.offset_of(root), words, 0) }?;
         Ok(this)
     }
 

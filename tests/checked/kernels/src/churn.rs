@@ -70,7 +70,7 @@ fn words_of(block: Block) -> usize {
 
 fn fill<A: DeviceAlloc>(heap: Heap<A>, block: Block) {
     for word in 0..words_of(block) {
-        let at = block.ptr.word() + word;
+        let at = heap.word_of(block.ptr) + word;
         // SAFETY: the block is the lane's.
         unsafe { heap.words() }.write(at, at as u32);
     }
@@ -79,7 +79,7 @@ fn fill<A: DeviceAlloc>(heap: Heap<A>, block: Block) {
 fn wrong_words<A: DeviceAlloc>(heap: Heap<A>, block: Block) -> u32 {
     let mut wrong = 0;
     for word in 0..words_of(block) {
-        let at = block.ptr.word() + word;
+        let at = heap.word_of(block.ptr) + word;
         // SAFETY: the block is the lane's.
         wrong += (unsafe { heap.words() }.read(at) != at as u32) as u32;
     }

@@ -76,16 +76,16 @@ pub fn free_rows<A: DeviceAlloc>(heap: Heap<A>, row: &mut HeapVec<u32>) {
 
 /// The last word of a block; the first is where it begins.
 #[inline(always)]
-fn last(held: Held) -> usize {
-    held.ptr.word() + bytes(held.number) / 4 - 1
+fn last<A: DeviceAlloc>(heap: Heap<A>, held: Held) -> usize {
+    heap.word_of(held.ptr) + bytes(held.number) / 4 - 1
 }
 
 #[inline(always)]
 fn write_ends<A: DeviceAlloc>(heap: Heap<A>, held: Held) {
     // SAFETY: the block is the lane's.
     let words = unsafe { heap.words() };
-    words.write(held.ptr.word(), held.number);
-    words.write(last(held), held.number);
+    words.write(heap.word_of(held.ptr), held.number);
+    words.write(last(heap, held), held.number);
 }
 
 /// Frees a block, if there is one, and counts the ends of it that are not what was written.
@@ -96,8 +96,8 @@ fn give_back<A: DeviceAlloc>(heap: Heap<A>, held: Held) -> u32 {
     }
     // SAFETY: the block is the lane's.
     let words = unsafe { heap.words() };
-    let first = (words.read(held.ptr.word()) != held.number) as u32;
-    let wrong = first + (words.read(last(held)) != held.number) as u32;
+    let first = (words.read(heap.word_of(held.ptr)) != held.number) as u32;
+    let wrong = first + (words.read(last(heap, held)) != held.number) as u32;
     // SAFETY: the block is the lane's, and of this size.
     unsafe { heap.free(held.ptr, layout::bytes(bytes(held.number))) };
     wrong

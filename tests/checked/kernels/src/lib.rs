@@ -125,8 +125,8 @@ pub unsafe fn reallocs<A: DeviceAlloc>(
 pub unsafe fn writes<A: DeviceAlloc>(heap: Heap<A>, steps: &[Step], slots: &[AtomicWord]) {
     let step = mine(steps);
     if step.slot != NONE {
-        let word = handle(slots, step)
-            .word()
+        let word = heap
+            .word_of(handle(slots, step))
             .wrapping_add(step.size as i32 as usize);
         // SAFETY: the caller's promise.
         unsafe { heap.words() }.store(word, step.other);
@@ -145,18 +145,18 @@ pub fn together<A: DeviceAlloc>(heap: Heap<A>, wrong: &mut u32) -> Result<(), Al
         let own = heap.calloc(layout)?;
         let mut word = 0;
         while word < 10 {
-            *wrong += heap.words().read(own.word() + word);
-            heap.words().write(own.word() + word, u32::MAX);
+            *wrong += heap.words().read(heap.word_of(own) + word);
+            heap.words().write(heap.word_of(own) + word, u32::MAX);
             word += 1;
         }
         let shared = heap.malloc_shared(layout)?;
-        heap.words().store(shared.word() + 9, 0);
+        heap.words().store(heap.word_of(shared) + 9, 0);
         heap.free_warp(own, layout);
         let block = heap.malloc_block(layout)?;
-        heap.words().store(block.word() + 9, 7);
+        heap.words().store(heap.word_of(block) + 9, 7);
         thread::block_barrier();
         // One lane for all that share it.
-        let first = heap.words().fetch_add(shared.word() + 9, 1) == 0;
+        let first = heap.words().fetch_add(heap.word_of(shared) + 9, 1) == 0;
         thread::block_barrier();
         if first {
             heap.free(shared, layout);

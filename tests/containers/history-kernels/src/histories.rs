@@ -154,7 +154,7 @@ pub fn map_wide_free<A: DeviceAlloc>(
     sums: &mut [u32],
 ) {
     if thread::index() == 0 {
-        let mut cursor = map.cursor(0, 1);
+        let mut cursor = map.cursor(heap, 0, 1);
         let mut sum = 0u32;
         let mut count = 0;
         while cursor.advance(heap) {

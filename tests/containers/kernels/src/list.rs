@@ -21,7 +21,7 @@ pub fn push_to_lists<A: DeviceAlloc>(
         let slot = (lane * each + k) as usize;
         if slot < codes.len() && codes[slot] == PENDING {
             let list = (lane + k) / stride % lists;
-            let word = heads.word() + list as usize;
+            let word = heap.word_of(heads) + list as usize;
             // SAFETY: the host made the lists, and everybody pushes to them in this way.
             let result = unsafe { HeapList::push_at(heap, word, [lane, k]) };
             codes[slot] = match result {

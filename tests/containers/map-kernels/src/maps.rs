@@ -113,7 +113,7 @@ pub fn map_list<A: DeviceAlloc>(
     if i < keys.len() {
         map.insert(heap, keys[i], NONE)?;
     }
-    let mut cursor = map.cursor(thread::index(), thread::count());
+    let mut cursor = map.cursor(heap, thread::index(), thread::count());
     while cursor.advance(heap) {
         let at = found[0].fetch_add(1) as usize;
         if at < pairs.len() {

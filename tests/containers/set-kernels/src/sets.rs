@@ -60,7 +60,7 @@ pub fn set_own<A: DeviceAlloc>(
             result = own.init(heap, 4);
         } else {
             let mut keys = 0;
-            let mut cursor = own.cursor(0, 1);
+            let mut cursor = own.cursor(heap, 0, 1);
             while cursor.advance(heap) {
                 keys += 1;
             }
@@ -137,7 +137,7 @@ pub fn multi_own<A: DeviceAlloc>(
     let mut values = 0;
     // The shares of free_part, so that nobody looks at what another lane frees.
     if i < 16 {
-        let mut cursor = own.cursor(i, 16);
+        let mut cursor = own.cursor(heap, i, 16);
         while cursor.advance(heap) {
             values += cursor.len(heap);
         }

@@ -102,7 +102,7 @@ fn run(stage: &Stage, rule: Rule, fences: u32) -> Outcome {
             };
             let plan = Mail {
                 crew: environment.crew,
-                first: place.memory.heap_ptr().map_or(0, |ptr| ptr.word() as u32),
+                first: place.memory.heap_ptr().map_or(0, |ptr| ptr.granule() * 4),
                 slots,
                 hot: (slots / dice.one_of(&[1, 4, 16, 64])).max(1),
                 words: place.words,

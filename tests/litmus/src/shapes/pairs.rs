@@ -49,7 +49,7 @@ impl Locations {
             self.before = 0;
         }
         let (factor, shift) = dice.shuffle(stage.lanes);
-        let first = self.memory.heap_ptr().map_or(0, |ptr| ptr.word() as u32);
+        let first = self.memory.heap_ptr().map_or(0, |ptr| ptr.granule() * 4);
         let plan = Pairs {
             crew: environment.crew,
             first,

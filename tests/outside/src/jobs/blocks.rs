@@ -152,9 +152,9 @@ fn look_at<A: HostAlloc>(
         live.push(*block);
     }
     live.sort_by_key(|block| block.ptr.granule());
-    let end = |block: &Block| block.ptr.byte_offset() + u64::from(block.bytes);
+    let end = |block: &Block| block.ptr.byte_offset(0) + u64::from(block.bytes);
     for two in live.windows(2) {
-        expect(end(&two[0]) <= two[1].ptr.byte_offset(), || {
+        expect(end(&two[0]) <= two[1].ptr.byte_offset(0), || {
             format!("{two:?} overlap")
         })?;
     }
@@ -167,7 +167,7 @@ fn look_at<A: HostAlloc>(
         let mut bytes = vec![0; block.words() as usize * 4];
         pool.raw()
             .buffer
-            .read(block.ptr.byte_offset(), &mut bytes)?;
+            .read(block.ptr.byte_offset(0), &mut bytes)?;
         let right = bytes
             .chunks(4)
             .zip(0..)

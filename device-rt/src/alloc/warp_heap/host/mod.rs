@@ -4,6 +4,7 @@ mod audit;
 mod entries;
 mod look;
 mod size;
+mod wide;
 
 use crate::alloc::warp_heap::{
     CHUNK_SHIFTS, Geometry, PARAM_CHUNKS, PARAM_CURRENTS, PARAM_DATA, PARAM_DIRECTORY,
