@@ -174,7 +174,8 @@ pub fn containers<A: DeviceAlloc>(
     let lane = thread::index();
     let mut vector = HeapVec::<u32>::new();
     let mut list = HeapList::<u32>::new();
-    let map = HeapHashMap::<u32, u32>::new_in(heap, 2)?;
+    let mut map = HeapHashMap::<u32, u32>::none();
+    map.init(heap, 2)?;
     for i in 0..number {
         vector.push(heap, lane ^ i)?;
         list.push(heap, i)?;
@@ -194,7 +195,6 @@ pub fn containers<A: DeviceAlloc>(
     *found += (listed != sum) as u32;
     vector.free(heap);
     list.free(heap);
-    let mut map = map;
     // SAFETY: the map is the lane's.
     unsafe { map.free_all(heap) };
     Ok(())
