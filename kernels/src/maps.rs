@@ -65,7 +65,7 @@ impl<M: HeapMemory> WordSource for KeyAt<M> {
 ///
 /// # Errors
 /// As `HeapHashMap::set`.
-#[kernel(allocators = [all, Traced<WarpHeap>])]
+#[kernel(allocators = [all, Traced<WarpHeap>, WarpHeap32, WarpHeap64])]
 pub fn map_fill<A: DeviceAlloc>(
     heap: Heap<A>,
     map: Table,
@@ -85,7 +85,7 @@ pub fn map_fill<A: DeviceAlloc>(
 }
 
 /// Lane `i` writes the value of the `i`-th key of `keys` to `values`, and to `found[i]` whether it is there.
-#[kernel(allocators = [all, Traced<WarpHeap>], unsafe(slices))]
+#[kernel(allocators = [all, Traced<WarpHeap>, WarpHeap32, WarpHeap64], unsafe(slices))]
 pub fn map_get<A: DeviceAlloc>(
     heap: Heap<A>,
     map: Table,
@@ -109,7 +109,7 @@ pub fn map_get<A: DeviceAlloc>(
 ///
 /// # Errors
 /// As `HeapHashMap::remove`.
-#[kernel(allocators = [all, Traced<WarpHeap>])]
+#[kernel(allocators = [all, Traced<WarpHeap>, WarpHeap32, WarpHeap64])]
 pub fn map_remove<A: DeviceAlloc>(
     heap: Heap<A>,
     map: Table,
@@ -138,7 +138,7 @@ pub fn map_remove<A: DeviceAlloc>(
 ///
 /// # Errors
 /// As `HeapHashMap::set`.
-#[kernel(allocators = [all, Traced<WarpHeap>])]
+#[kernel(allocators = [all, Traced<WarpHeap>, WarpHeap32, WarpHeap64])]
 pub fn map_move<A: DeviceAlloc>(
     heap: Heap<A>,
     from: Table,
@@ -163,7 +163,7 @@ pub fn map_move<A: DeviceAlloc>(
 
 /// All lanes together write keys and values to `keys` and `values`, in any order, as far as there is `room`, and
 /// their number to `found[0]`, which was zero.
-#[kernel(allocators = [all, Traced<WarpHeap>], unsafe(slices))]
+#[kernel(allocators = [all, Traced<WarpHeap>, WarpHeap32, WarpHeap64], unsafe(slices))]
 pub fn map_read<A: DeviceAlloc>(
     heap: Heap<A>,
     map: Table,
@@ -211,7 +211,7 @@ fn read<A: DeviceAlloc>(heap: Heap<A>, word: usize) -> u32 {
 }
 
 /// The first `shares` lanes take all keys out and free their memory; see `HeapHashMap::free_part`.
-#[kernel(allocators = [all, Traced<WarpHeap>])]
+#[kernel(allocators = [all, Traced<WarpHeap>, WarpHeap32, WarpHeap64])]
 pub fn map_free<A: DeviceAlloc>(
     heap: Heap<A>,
     map: Table,

@@ -29,6 +29,7 @@ const QUICKLY_COMPILED: [&str; 23] = [
     "warpheap-tests",
     "warpheap-toolchain",
     "warpheap-tree",
+    "warpheap-wide-kernels",
     "warpheap-word-count",
     "xtask",
 ];

@@ -86,6 +86,12 @@ macro_rules! entries_of {
                     return Some(entries);
                 }
             )*
+            if kind == <WarpHeap32 as HostAlloc>::KIND {
+                return Some(of!(WarpHeap32, HeapMallocEntry, HeapFreeEntry));
+            }
+            if kind == <WarpHeap64 as HostAlloc>::KIND {
+                return Some(of!(WarpHeap64, HeapMallocEntry, HeapFreeEntry));
+            }
             // What the host asks of a heap that keeps a trace is in it.
             let is_traced = kind == <Traced<WarpHeap> as HostAlloc>::KIND;
             is_traced.then_some(of!(Traced<WarpHeap>, HeapMallocEntry, HeapFreeEntry))

@@ -49,7 +49,7 @@ fn free_one<A: DeviceAlloc>(heap: Heap<A>, ptr: DevicePtr<u32>, layout: Layout) 
 }
 
 /// Allocates one block and writes its handle to `out[0]`.
-#[kernel(allocators = [all, Traced<WarpHeap>], unsafe(slices))]
+#[kernel(allocators = [all, Traced<WarpHeap>, WarpHeap32, WarpHeap64], unsafe(slices))]
 pub fn heap_malloc<A: DeviceAlloc>(
     heap: Heap<A>,
     out: &mut [u32],
@@ -73,7 +73,7 @@ pub fn heap_malloc_counted<A: DeviceAlloc>(
 }
 
 /// Frees one block, which the host's caller promises to be one of this heap.
-#[kernel(allocators = [all, Traced<WarpHeap>])]
+#[kernel(allocators = [all, Traced<WarpHeap>, WarpHeap32, WarpHeap64])]
 pub fn heap_free<A: DeviceAlloc>(
     heap: Heap<A>,
     ptr: DevicePtr<u32>,

@@ -7,7 +7,8 @@ use warpheap::{
 use warpheap_container_tests::assert_empty;
 use warpheap_container_tests::sets::Site;
 use warpheap_rt::device::{
-    Gallatin, HeapData, OuroborosCVL, RandomWalkMalloc, ScatterAlloc, WarpHeap,
+    Gallatin, HeapData, OuroborosCVL, RandomWalkMalloc, ScatterAlloc, WarpHeap, WarpHeap32,
+    WarpHeap64,
 };
 
 /// With words and more than words.
@@ -190,6 +191,7 @@ fn small(site: &Site) {
 fn everything(site: &Site) {
     maps::<WarpHeap>(site);
     maps::<ScatterAlloc>(site);
+    maps::<WarpHeap64>(site);
     arrays(site);
     sets(site, 450, 100, 4 << 20);
     multi_maps(site);
@@ -209,6 +211,7 @@ mod host {
     fn other_allocators() {
         maps::<Gallatin>(&Site::host(32));
         maps::<OuroborosCVL>(&Site::host(32));
+        maps::<WarpHeap32>(&Site::host(32));
     }
 }
 

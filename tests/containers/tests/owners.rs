@@ -1,12 +1,13 @@
 //! The host's owners: what goes in comes back, what kernels add is there, and dropping frees all of it.
 
 use warpheap_api::HeapData;
-use warpheap_api::host::{DeviceVec, LaunchConfig, Pool};
+use warpheap_api::host::{DeviceVec, HostAlloc, LaunchConfig, Pool};
 use warpheap_container_kernels::list::PENDING;
 use warpheap_container_kernels::queue::{POP, PUSH, QueueEvent};
 use warpheap_container_kernels::string::{StringOp, TEXT};
 use warpheap_container_tests::{Site, assert_empty};
-use warpheap_rt::alloc::RandomWalkMalloc;
+use warpheap_rt::alloc::{RandomWalkMalloc, WarpHeap32, WarpHeap64};
+use warpheap_rt::arch::Words;
 use warpheap_rt::container::{HeapString, HeapVec};
 use warpheap_rt::host::container::{
     DeviceChunkQueue, DeviceHeapVec, DeviceList, DeviceQueue, DeviceSharedVec, DeviceString,
@@ -218,7 +219,29 @@ fn broken(site: &Site, pool: &Pool<RandomWalkMalloc>) {
     let _ = site;
 }
 
+/// In a heap of any granules what goes in comes back.
+fn of_granules<A: HostAlloc<Memory = Words>>(site: &Site) {
+    let pool = site.heap::<A>(8 << 20);
+    let all = elements(1000);
+    let vector = DeviceHeapVec::from_slice_in(&pool, &all).expect("a vector");
+    let list = DeviceList::from_slice_in(&pool, &all).expect("a list");
+    let shared = DeviceSharedVec::from_slice_in(&pool, &all).expect("a vector");
+    let queue = DeviceQueue::from_slice_in(&pool, &all, 1200).expect("a queue");
+    let chunks = DeviceChunkQueue::from_slice_in(&pool, &all, 5).expect("a queue");
+    let string = DeviceString::from_bytes_in(&pool, b"nine bytes").expect("a string");
+    assert_eq!(vector.to_vec().unwrap(), all);
+    assert_eq!(sorted(list.to_vec().unwrap()), all);
+    assert_eq!(sorted(shared.to_vec().unwrap()), all);
+    assert_eq!(queue.to_vec().unwrap(), all);
+    assert_eq!(chunks.to_vec().unwrap(), all);
+    assert_eq!(string.to_bytes().unwrap(), b"nine bytes");
+    drop((vector, list, shared, queue, chunks, string));
+    assert_empty(&pool);
+}
+
 fn everything(site: &Site) {
+    of_granules::<WarpHeap32>(site);
+    of_granules::<WarpHeap64>(site);
     let pool = site.heap::<RandomWalkMalloc>(4 << 20);
     lists(site, &pool, &[0, 3, 1000], 40);
     shared_vectors(site, &pool, &[0, 16, 1000], 40);

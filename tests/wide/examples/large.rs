@@ -20,7 +20,14 @@ fn main() -> ExitCode {
         eprintln!("error: there is no such device: WARPHEAP_BACKEND chooses host, cuda or vulkan");
         return ExitCode::FAILURE;
     };
-    match run::<WarpHeap32>(&site, gib, bytes).and_then(|()| run::<WarpHeap64>(&site, gib, bytes)) {
+    let both = || {
+        // What 32 bits of 32 bytes reach.
+        if gib < 128 {
+            run::<WarpHeap32>(&site, gib, bytes)?;
+        }
+        run::<WarpHeap64>(&site, gib, bytes)
+    };
+    match both() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");

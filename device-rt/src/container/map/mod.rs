@@ -61,7 +61,7 @@ use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapData, HeapMemory, Lay
 /// keys meet. So is what hangs where all bits of the hash are used up.
 ///
 /// It holds no heap and does not free itself. Zeroed words are no map: nothing is found in it, and insertion is
-/// `Unsupported`, as in heaps of more than 32 GiB. Copies are the same map.
+/// `Unsupported`, as in heaps of more than 2^31 granules, 32 GiB with granules of 16 bytes. Copies are the same map.
 ///
 /// # What lanes may rely on
 /// Each call on one key happens at one moment between its begin and its end, as if alone. What a lane wrote before
@@ -137,7 +137,7 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
     /// compile for Vulkan; there use [`init`](Self::init).
     ///
     /// # Errors
-    /// As [`DeviceAlloc::malloc`], and `Unsupported` in heaps of more than 32 GiB.
+    /// As [`DeviceAlloc::malloc`], and `Unsupported` in heaps of more than 2^31 granules.
     #[inline]
     pub fn new_in<A: DeviceAlloc>(heap: Heap<A>, root_bits: u32) -> Result<Self, AllocError> {
         let mut map = Self::none();

@@ -74,7 +74,7 @@ impl Table {
     /// Makes a map with an empty root; leaves what was there before to itself.
     ///
     /// # Errors
-    /// As [`DeviceAlloc::malloc`], and `Unsupported` in heaps of more than 32 GiB; then nothing changed.
+    /// As [`DeviceAlloc::malloc`], and `Unsupported` in heaps of more than 2^31 granules; then nothing changed.
     #[inline]
     pub fn init<A: DeviceAlloc>(
         &mut self,

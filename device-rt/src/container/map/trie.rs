@@ -109,7 +109,7 @@ impl Trie {
     /// for the heap.
     ///
     /// # Errors
-    /// As [`DeviceAlloc::malloc`], and `Unsupported` without a map and in heaps of more than 32 GiB; then
+    /// As [`DeviceAlloc::malloc`], and `Unsupported` without a map and in heaps of more than 2^31 granules; then
     /// nothing changed.
     #[inline]
     pub fn enter<A: DeviceAlloc, K: WordSource, V: WordSource>(

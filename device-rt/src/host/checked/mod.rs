@@ -102,6 +102,14 @@ impl<A: HostAlloc<Memory = Words>, C: CheckSettings> HostAlloc for Checked<A, C>
                 why: "its blocks do not lie in the pool: check another allocator, or use compute-sanitizer",
             });
         }
+        if A::GRANULE_SHIFT != 0 {
+            return Err(PlanError::BadSetting {
+                allocator: A::NAME,
+                setting: C::NAME,
+                value: 1,
+                why: "its granules are larger than the 16 bytes that are written in front of a block: check `WarpHeap`, in a pool of up to 64 GiB",
+            });
+        }
         if A::KIND & super::TRACED_KIND != 0 {
             return Err(PlanError::BadSetting {
                 allocator: A::NAME,
