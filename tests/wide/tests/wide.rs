@@ -1,7 +1,8 @@
 //! Heaps of larger granules: blocks are whole and apart, sizes are told as they are, and what is known of 16-byte granules holds.
 
-use warpheap_api::host::{DeviceError, HostAlloc, PlanError, Pool};
+use warpheap_api::host::{BackendKind, DeviceError, HeapPlan, HostAlloc, PlanError, Pool};
 use warpheap_api::layout;
+use warpheap_rt::adaptor::{Checked, Counted, Limited, Traced};
 use warpheap_rt::alloc::{WarpHeap, WarpHeap32, WarpHeap64};
 use warpheap_rt::host::WarpHeapConfig;
 use warpheap_wide_tests::{Blocks, Site, Subject, everywhere};
@@ -162,8 +163,7 @@ fn pools_are_as_large_as_handles_reach() {
         chunk_bytes: Option<u32>,
     ) -> Result<u64, PlanError> {
         let config = WarpHeapConfig { chunk_bytes };
-        let host = warpheap_api::host::BackendKind::Host;
-        let plan = warpheap_api::host::HeapPlan::of::<A>(bytes, &config, host)?;
+        let plan = HeapPlan::of::<A>(bytes, &config, BackendKind::Host)?;
         Ok(plan.metadata_bytes)
     }
     assert_eq!(most::<WarpHeap>(), (64 << 30) - 16);
@@ -187,6 +187,22 @@ fn pools_are_as_large_as_handles_reach() {
         panic!("{small}");
     };
     assert!(plan::<WarpHeap64>(least, None).is_ok(), "{least}");
+}
+
+#[test]
+fn adaptors_that_count_granules_of_16_bytes_say_so() {
+    fn plan<A: HostAlloc>() -> Result<HeapPlan, PlanError> {
+        HeapPlan::of::<A>(POOL, &A::Config::default(), BackendKind::Host)
+    }
+    assert!(plan::<Counted<WarpHeap64>>().is_ok());
+    assert!(plan::<Limited<WarpHeap32>>().is_ok());
+    for refused in [plan::<Checked<WarpHeap64>>(), plan::<Traced<WarpHeap32>>()] {
+        let text = refused.expect_err("words are found otherwise").to_string();
+        assert!(
+            text.contains("`WarpHeap`, in a pool of up to 64 GiB"),
+            "{text}"
+        );
+    }
 }
 
 #[test]

@@ -87,6 +87,14 @@ impl<A: HostAlloc<Memory = Words>> HostAlloc for Traced<A> {
                 why: "both adaptors have their words at the end of the pool: trace the heap, or check it (WARPHEAP_CHECK=1 does)",
             });
         }
+        if A::GRANULE_SHIFT != 0 {
+            return Err(PlanError::BadSetting {
+                allocator: A::NAME,
+                setting: "Traced",
+                value: 1,
+                why: "its events are found by granules of 16 bytes: trace `WarpHeap`, in a pool of up to 64 GiB",
+            });
+        }
         let capacity = capacity::<A>(bytes, config)?;
         let own = region_bytes(capacity);
         let too_small = |least: u64| PlanError::TooSmall {
