@@ -3,7 +3,7 @@
 use warpheap_api::host::{BackendKind, DeviceError, HeapPlan, HostAlloc, PlanError, Pool};
 use warpheap_api::layout;
 use warpheap_rt::adaptor::{Checked, Counted, Limited, Traced};
-use warpheap_rt::alloc::{WarpHeap, WarpHeap32, WarpHeap64};
+use warpheap_rt::alloc::{FdgMalloc, WarpHeap, WarpHeap32, WarpHeap64};
 use warpheap_rt::host::WarpHeapConfig;
 use warpheap_wide_tests::{Blocks, Site, Subject, everywhere};
 
@@ -196,7 +196,11 @@ fn adaptors_that_count_granules_of_16_bytes_say_so() {
     }
     assert!(plan::<Counted<WarpHeap64>>().is_ok());
     assert!(plan::<Limited<WarpHeap32>>().is_ok());
-    for refused in [plan::<Checked<WarpHeap64>>(), plan::<Traced<WarpHeap32>>()] {
+    for refused in [
+        plan::<Checked<WarpHeap64>>(),
+        plan::<Traced<WarpHeap32>>(),
+        plan::<FdgMalloc<WarpHeap64>>(),
+    ] {
         let text = refused.expect_err("words are found otherwise").to_string();
         assert!(
             text.contains("`WarpHeap`, in a pool of up to 64 GiB"),

@@ -70,13 +70,11 @@ impl<B: HostAlloc<Memory = Words>> HostAlloc for FdgMalloc<B> {
     const MISTAKES: Option<TakeMistakes> = B::MISTAKES;
 
     fn plan(bytes: u64, config: &Self::Config) -> Result<HeapPlan, PlanError> {
-        with_settings(config, Self::NAME, |backing| B::plan(bytes, backing))
+        with_settings::<B>(config, |backing| B::plan(bytes, backing))
     }
 
     fn plan_within(bytes: u64, most: u64, config: &Self::Config) -> Result<HeapPlan, PlanError> {
-        with_settings(config, Self::NAME, |backing| {
-            B::plan_within(bytes, most, backing)
-        })
+        with_settings::<B>(config, |backing| B::plan_within(bytes, most, backing))
     }
 
     fn refill(from: &HeapPlan, to: &HeapPlan) -> Refill {
@@ -97,11 +95,19 @@ impl<B: HostAlloc<Memory = Words>> HostAlloc for FdgMalloc<B> {
 }
 
 /// The backing allocator's layout, with the settings of arenas.
-fn with_settings<C>(
-    config: &FdgConfig<C>,
-    allocator: &'static str,
-    plan: impl FnOnce(&C) -> Result<HeapPlan, PlanError>,
+fn with_settings<B: HostAlloc<Memory = Words>>(
+    config: &FdgConfig<B::Config>,
+    plan: impl FnOnce(&B::Config) -> Result<HeapPlan, PlanError>,
 ) -> Result<HeapPlan, PlanError> {
+    let allocator = FdgMalloc::<B>::NAME;
+    if B::GRANULE_SHIFT != 0 {
+        return Err(PlanError::BadSetting {
+            allocator,
+            setting: "backing",
+            value: 16 << B::GRANULE_SHIFT,
+            why: "it divides its blocks by granules of 16 bytes: give it `WarpHeap`, in a pool of up to 64 GiB",
+        });
+    }
     let size = config.super_block_bytes;
     if size != 0 && (!(64..=1 << 30).contains(&size) || !size.is_multiple_of(16)) {
         return Err(PlanError::BadSetting {
