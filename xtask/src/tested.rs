@@ -7,7 +7,7 @@ use std::process::Command;
 /// Crates that are compiled without optimisation: kernels for the host, most of them with every allocator, the suite, the lab and the command line.
 /// They take a sixth of the time then, and most tests that run them 8 % more: what runs long is the emulator. (Not in the manifest, which is a
 /// source of images.)
-const QUICKLY_COMPILED: [&str; 23] = [
+const QUICKLY_COMPILED: [&str; 24] = [
     "warpheap-bench",
     "warpheap-checked-kernels",
     "warpheap-cli",
