@@ -15,6 +15,9 @@ pub const ENV_TIMEOUT: &str = "WARPHEAP_TIMEOUT_S";
 /// The variable that makes each lane a group of its own, as on devices where lanes that parted need not meet again:
 /// `alone`.
 pub const ENV_GROUPS: &str = "WARPHEAP_VULKAN_GROUPS";
+/// The variable that says how many bytes of a buffer a descriptor may show: kernels find larger ones by address, as they do where
+/// a device has no larger descriptors. For tests, which then need no large buffers.
+pub const ENV_DESCRIPTORS: &str = "WARPHEAP_VULKAN_DESCRIPTOR_BYTES";
 /// The variable that names the folder in which compiled kernels are kept, or `off`. Without it that is
 /// `warpheap/pipelines` where programs of the user keep such things: in `$XDG_CACHE_HOME` or `~/.cache`.
 pub const ENV_CACHE: &str = "WARPHEAP_CACHE_DIR";
@@ -61,6 +64,9 @@ pub struct VulkanConfig {
     pub staging_bytes: u64,
     /// Each lane is a group of its own, whatever the device can do.
     pub lanes_alone: bool,
+    /// Most bytes of a buffer that kernels find by a descriptor, if that is to be less than the device allows. Kernels find larger
+    /// ones by address.
+    pub descriptor_bytes: Option<u64>,
     /// The folder in which compiled kernels are kept, so that the next program need not wait for the driver's compiler. It
     /// is made if need be, what is in it may be removed at any time, and beyond 1 GiB the oldest kernels go.
     pub cache: Option<PathBuf>,
@@ -78,6 +84,7 @@ impl Default for VulkanConfig {
             timeout: Duration::from_secs(120),
             staging_bytes: 8 << 20,
             lanes_alone: false,
+            descriptor_bytes: None,
             cache: None,
             without_release: false,
             without_acquire: false,
@@ -86,7 +93,7 @@ impl Default for VulkanConfig {
 }
 
 impl VulkanConfig {
-    /// The defaults, changed by [`ENV_DEVICE`], [`ENV_VALIDATION`], [`ENV_TIMEOUT`] and [`ENV_GROUPS`], with the folder for
+    /// The defaults, changed by [`ENV_DEVICE`], [`ENV_VALIDATION`], [`ENV_TIMEOUT`], [`ENV_GROUPS`] and [`ENV_DESCRIPTORS`], with the folder for
     /// compiled kernels that [`ENV_CACHE`] names, or the usual one.
     ///
     /// # Errors
@@ -133,6 +140,11 @@ impl VulkanConfig {
                 }
             };
         }
+        if let Some(value) = set(ENV_DESCRIPTORS) {
+            let bytes = value.trim().parse();
+            let bytes = bytes.map_err(|_| bad(ENV_DESCRIPTORS, &value, "a number of bytes"))?;
+            config.descriptor_bytes = Some(bytes);
+        }
         Ok(config)
     }
 }
@@ -165,6 +177,8 @@ mod tests {
         assert_eq!(timeout, Duration::from_millis(1500));
         assert!(with(ENV_GROUPS, "alone").unwrap().lanes_alone);
         assert!(!with(ENV_GROUPS, "best").unwrap().lanes_alone);
+        let bytes = with(ENV_DESCRIPTORS, "4096").unwrap().descriptor_bytes;
+        assert_eq!(bytes, Some(4096));
     }
 
     #[test]
@@ -175,6 +189,7 @@ mod tests {
             (ENV_TIMEOUT, "0"),
             (ENV_TIMEOUT, "NaN"),
             (ENV_GROUPS, "some"),
+            (ENV_DESCRIPTORS, "4 GiB"),
         ] {
             let message = with(name, value).unwrap_err().to_string();
             let start = format!("{name}={value} is not possible: give ");

@@ -1,7 +1,7 @@
 //! The logical device and its queues.
 
 use crate::cache::Cache;
-use crate::config::{ENV_TIMEOUT, VulkanConfig};
+use crate::config::{ENV_DESCRIPTORS, ENV_TIMEOUT, VulkanConfig};
 use crate::error::{describe, driver_error, no_device};
 use crate::fences::LeftOut;
 use crate::instance::Instance;
@@ -51,6 +51,15 @@ impl Gpu {
         let mut limits = candidate.limits.clone();
         if config.lanes_alone {
             limits.reconvergence = Reconvergence::Unknown;
+        }
+        if let Some(bytes) = config.descriptor_bytes {
+            limits.descriptor_bytes = limits.descriptor_bytes.min(bytes);
+            if !limits.features.addresses {
+                return Err(no_device(format!(
+                    "{} has no addresses of buffers: leave {ENV_DESCRIPTORS} unset",
+                    limits.name
+                )));
+            }
         }
         let device = make_device(instance, candidate.physical, &limits).map_err(|error| {
             no_device(format!(
@@ -178,6 +187,7 @@ fn make_device(
         .shader_float16(has.float16)
         .shader_buffer_int64_atomics(has.int64_atomics)
         .storage_buffer8_bit_access(has.storage8)
+        .buffer_device_address(has.addresses)
         .timeline_semaphore(has.timeline);
     let mut sizes = vk::PhysicalDeviceSubgroupSizeControlFeatures::default()
         .subgroup_size_control(limits.pin_width)

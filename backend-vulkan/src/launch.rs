@@ -1,6 +1,7 @@
 //! A launch is checked and looked up: everything that may be wrong with it is found before
 //! anything runs.
 
+use crate::addressed::Addressed;
 use crate::gpu::Gpu;
 use crate::limits::Limits;
 use crate::memory::{Buffer, Memory};
@@ -32,15 +33,28 @@ pub(crate) fn prepare(
     nothing: Buffer,
     launch: &Launch<'_>,
 ) -> Result<Ready, DeviceError> {
-    // Buffers have no addresses here.
-    let args = launch.arg_block(0, |_| 0)?;
-    let buffers = launch
-        .args
-        .iter()
-        .filter_map(|arg| arg.binding())
-        .map(|range| bind(&gpu.limits, memory, nothing, launch.entry, range))
-        .collect::<Result<Vec<_>, _>>()?;
-    let built = pipelines.get(launch, buffers.len() as u32)?;
+    let address = |id| memory.get(id).map_or(0, |buffer| buffer.address);
+    let args = launch.arg_block(0, address)?;
+    let mut addressed = Addressed::default();
+    let mut buffers = Vec::new();
+    let mut word = ARG_FIRST;
+    for arg in launch.args {
+        if let Some(range) = arg.binding() {
+            let bound = bind(&gpu.limits, memory, nothing, launch.entry, range)?;
+            if bound.is_none() {
+                addressed.add(buffers.len(), word);
+            }
+            // What a kernel finds by address is bound all the same: the layout has a place for it.
+            let unused = || {
+                vk::DescriptorBufferInfo::default()
+                    .buffer(nothing.raw)
+                    .range(nothing.bytes)
+            };
+            buffers.push(bound.unwrap_or_else(unused));
+        }
+        word += arg.words();
+    }
+    let built = pipelines.get(launch, buffers.len() as u32, addressed)?;
     Ok(Ready {
         entry: launch.entry,
         built,
@@ -62,14 +76,14 @@ pub(crate) fn named(entries: &[&str]) -> Option<String> {
     }
 }
 
-/// The binding of `bytes` bytes at `offset` of a buffer.
+/// The binding of `bytes` bytes at `offset` of a buffer; `None` if no descriptor shows so many.
 fn bind(
     limits: &Limits,
     memory: &Memory,
     nothing: Buffer,
     kernel: &str,
     (buffer, offset, bytes): (BufferId, u64, u64),
-) -> Result<vk::DescriptorBufferInfo, DeviceError> {
+) -> Result<Option<vk::DescriptorBufferInfo>, DeviceError> {
     let bad = |why| DeviceError::BadLaunch {
         kernel: kernel.to_string(),
         why,
@@ -87,7 +101,10 @@ fn bind(
     }
     let info = vk::DescriptorBufferInfo::default();
     if bytes == 0 {
-        return Ok(info.buffer(nothing.raw).range(nothing.bytes));
+        return Ok(Some(info.buffer(nothing.raw).range(nothing.bytes)));
+    }
+    if bytes > limits.descriptor_bytes {
+        return Ok(None);
     }
     if offset % limits.offset_align != 0 {
         return Err(bad(format!(
@@ -96,7 +113,7 @@ fn bind(
             limits.name, limits.offset_align
         )));
     }
-    Ok(info.buffer(found.raw).offset(offset).range(bytes))
+    Ok(Some(info.buffer(found.raw).offset(offset).range(bytes)))
 }
 
 /// Workgroups along x and y for a launch of `blocks`, of which at most `most` may lie along x: as

@@ -27,6 +27,7 @@
 //! queue, copies that are waited for another one, and streams the rest of its family. Where a family has
 //! fewer queues they share what there is. Nothing holds the state of the device while it waits for it.
 
+mod addressed;
 mod backend;
 mod cache;
 mod calls;
@@ -70,7 +71,8 @@ mod validation;
 
 pub use backend::VulkanBackend;
 pub use config::{
-    DeviceChoice, ENV_CACHE, ENV_DEVICE, ENV_GROUPS, ENV_TIMEOUT, ENV_VALIDATION, VulkanConfig,
+    DeviceChoice, ENV_CACHE, ENV_DESCRIPTORS, ENV_DEVICE, ENV_GROUPS, ENV_TIMEOUT, ENV_VALIDATION,
+    VulkanConfig,
 };
 pub use select::{DeviceKind, FoundDevice};
 

@@ -24,6 +24,8 @@ pub(crate) struct Limits {
     pub(crate) max_groups: [u32; 2],
     /// What bounds a buffer: bytes, and the name of the limit.
     pub(crate) buffer_limits: Vec<(u64, &'static str)>,
+    /// Most bytes that a descriptor shows of a buffer. Kernels find larger ones by address.
+    pub(crate) descriptor_bytes: u64,
     /// Size of the largest device-local heap.
     pub(crate) memory_bytes: u64,
     pub(crate) offset_align: u64,
@@ -61,6 +63,8 @@ pub(crate) struct Features {
     pub(crate) int64_atomics: bool,
     pub(crate) storage8: bool,
     pub(crate) storage16: bool,
+    /// Buffers have addresses.
+    pub(crate) addresses: bool,
     /// Semaphores that count. Vulkan 1.2 promises them; without them there are no streams.
     pub(crate) timeline: bool,
 }
@@ -73,6 +77,9 @@ const OPERATIONS: vk::SubgroupFeatureFlags = vk::SubgroupFeatureFlags::from_raw(
         | vk::SubgroupFeatureFlags::BALLOT.as_raw()
         | vk::SubgroupFeatureFlags::SHUFFLE.as_raw(),
 );
+
+/// Most bytes of a buffer whose words kernels count with 32 bits.
+const MOST_BY_ADDRESS: u64 = 4 * u32::MAX as u64;
 
 /// Lanes that a lane mask of the device runtime can hold.
 const MAX_WARP_WIDTH: u32 = 64;
@@ -146,11 +153,14 @@ impl Limits {
             );
         }
 
-        let mut buffer_limits = vec![(
-            limits.max_storage_buffer_range as u64,
-            "maxStorageBufferRange",
-        )];
-        if v1_2 {
+        let descriptor_bytes = limits.max_storage_buffer_range as u64;
+        let by_address = f12.buffer_device_address & core.shader_int64 == vk::TRUE;
+        let mut buffer_limits = vec![match by_address {
+            true => (MOST_BY_ADDRESS, "kernels count its words with 32 bits"),
+            false => (descriptor_bytes, "maxStorageBufferRange"),
+        }];
+        // NVIDIA's driver has more than it promises.
+        if v1_2 && v12.driver_id != vk::DriverId::NVIDIA_PROPRIETARY {
             buffer_limits.push((v11.max_memory_allocation_size, "maxMemoryAllocationSize"));
         }
         if v1_3 || maintenance4_by_extension {
@@ -195,6 +205,7 @@ impl Limits {
                 limits.max_compute_work_group_count[1],
             ],
             buffer_limits,
+            descriptor_bytes,
             memory_bytes: memory_bytes(instance, device),
             offset_align: limits.min_storage_buffer_offset_alignment.max(4),
             max_storage_buffers: limits
@@ -218,6 +229,7 @@ impl Limits {
                 int64_atomics: f12.shader_buffer_int64_atomics == vk::TRUE,
                 storage8: f12.storage_buffer8_bit_access == vk::TRUE,
                 storage16: f11.storage_buffer16_bit_access == vk::TRUE,
+                addresses: f12.buffer_device_address == vk::TRUE,
                 timeline: f12.timeline_semaphore == vk::TRUE,
             },
             extensions,

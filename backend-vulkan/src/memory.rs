@@ -34,6 +34,8 @@ pub(crate) fn fresh_id() -> u64 {
 pub(crate) struct Buffer {
     pub(crate) raw: vk::Buffer,
     pub(crate) bytes: u64,
+    /// Where kernels find it; 0 if the device has no addresses.
+    pub(crate) address: u64,
 }
 
 /// A buffer that the host sees.
@@ -80,7 +82,7 @@ impl Memory {
             physical_device: gpu.physical,
             // Leaks are logged, nothing else.
             debug_settings: AllocatorDebugSettings::default(),
-            buffer_device_address: false,
+            buffer_device_address: gpu.limits.features.addresses,
             allocation_sizes: sizes,
         });
         let allocator = allocator.map_err(|error| DeviceError::Driver {
@@ -268,9 +270,12 @@ impl Memory {
     ) -> Result<(BufferId, Buffer), DeviceError> {
         let device = &self.gpu.device;
         let bytes = bytes.max(4).next_multiple_of(4);
-        let usage = vk::BufferUsageFlags::STORAGE_BUFFER
+        let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::TRANSFER_SRC
             | vk::BufferUsageFlags::TRANSFER_DST;
+        if self.gpu.limits.features.addresses {
+            usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        }
         let info = vk::BufferCreateInfo::default()
             .size(bytes)
             .usage(usage)
@@ -285,7 +290,11 @@ impl Memory {
         };
         match self.back(raw, bytes, location) {
             Ok(allocation) => {
-                let buffer = Buffer { raw, bytes };
+                let buffer = Buffer {
+                    raw,
+                    bytes,
+                    address: self.address(raw),
+                };
                 let id = fresh_id();
                 let owned = Owned {
                     buffer,
@@ -304,6 +313,16 @@ impl Memory {
                 Err(error)
             }
         }
+    }
+
+    /// Where kernels find a buffer that has memory.
+    fn address(&self, raw: vk::Buffer) -> u64 {
+        if !self.gpu.limits.features.addresses {
+            return 0;
+        }
+        let info = vk::BufferDeviceAddressInfo::default().buffer(raw);
+        // SAFETY: made from this device, for this use, and bound to memory.
+        unsafe { self.gpu.device.get_buffer_device_address(&info) }
     }
 
     /// Finds memory for a buffer and binds it.

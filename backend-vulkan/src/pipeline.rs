@@ -1,5 +1,6 @@
 //! Modules, and the pipelines made of them: one per entry and block size.
 
+use crate::addressed::{Addressed, by_address};
 use crate::cache::Place;
 use crate::error::describe;
 use crate::gpu::Gpu;
@@ -37,6 +38,7 @@ struct Key {
     entry: &'static str,
     block_dim: u32,
     bindings: u32,
+    addressed: Addressed,
 }
 
 /// What the driver's compiler is asked for.
@@ -45,6 +47,8 @@ struct Order<'a> {
     module_name: &'a str,
     entry: &'a str,
     block_dim: u32,
+    /// Buffers that it finds by address.
+    addressed: Addressed,
     /// The driver shall be able to tell what it made.
     tells: bool,
 }
@@ -116,14 +120,20 @@ impl Pipelines {
         Ok(ModuleId(id))
     }
 
-    /// The pipeline of a launch with `buffers` buffers besides the report.
-    pub(crate) fn get(&mut self, launch: &Launch<'_>, buffers: u32) -> Result<Built, DeviceError> {
+    /// The pipeline of a launch with `buffers` buffers besides the report, of which the kernel finds some by address.
+    pub(crate) fn get(
+        &mut self,
+        launch: &Launch<'_>,
+        buffers: u32,
+        addressed: Addressed,
+    ) -> Result<Built, DeviceError> {
         let bindings = buffers + 1;
         let key = Key {
             module: launch.module.0,
             entry: launch.entry,
             block_dim: launch.config.block_dim,
             bindings,
+            addressed,
         };
         let layout = self.layouts.of(bindings, launch.entry)?;
         if let Some(&pipeline) = self.built.get(&key) {
@@ -135,6 +145,7 @@ impl Pipelines {
             module_name: launch.module_name,
             entry: launch.entry,
             block_dim: launch.config.block_dim,
+            addressed,
             tells: false,
         };
         let entry = self.find(&order)?;
@@ -159,6 +170,7 @@ impl Pipelines {
             module_name: entry,
             entry,
             block_dim: USUAL_BLOCK.min(self.gpu.limits.max_block_dim),
+            addressed: Addressed::default(),
             tells: true,
         };
         let layout = self.layouts.of(self.find(&order)?.bindings.max(1), entry)?;
@@ -208,6 +220,17 @@ impl Pipelines {
             )
         })?;
         let words = branch_once(words);
+        let wide = self.gpu.limits.features.int64;
+        let words = by_address(words, &order.addressed, wide).ok_or_else(|| {
+            bad(
+                &entry.name,
+                format!(
+                    "an argument is larger than the {} bytes that a descriptor shows, and the kernel uses it in a way \
+                     that addresses do not allow: take a smaller pool or vector",
+                    self.gpu.limits.descriptor_bytes
+                ),
+            )
+        })?;
         let words = self.gpu.limits.reconvergence.of(words);
         let words = &self.gpu.left_out.from(words);
         let device = &self.gpu.device;

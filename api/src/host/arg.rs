@@ -74,6 +74,17 @@ impl Arg {
             Arg::Words(_) | Arg::Container(_) | Arg::Shared(_) => None,
         }
     }
+
+    /// How many words it takes in the [argument block](abi).
+    pub fn words(&self) -> usize {
+        match self {
+            Arg::Heap(_) => abi::HEAP_WORDS,
+            Arg::Slice(_) => abi::SLICE_WORDS,
+            Arg::Words(words) => words.len(),
+            Arg::Container(container) => container.words.len(),
+            Arg::Shared(_) => 0,
+        }
+    }
 }
 
 /// The arguments of a launch, in the order of the kernel's parameters.

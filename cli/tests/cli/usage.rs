@@ -73,6 +73,12 @@ fn variables_that_make_no_sense_are_refused_by_name() {
     let mut wrong = vec![("WARPHEAP_WARP_WIDTH", "65", "host", "1 to 64")];
     if cfg!(feature = "vulkan") {
         wrong.push(("WARPHEAP_VULKAN_GROUPS", "some", "", "`alone` or `best`"));
+        wrong.push((
+            "WARPHEAP_VULKAN_DESCRIPTOR_BYTES",
+            "4G",
+            "",
+            "a number of bytes",
+        ));
         wrong.push(("WARPHEAP_TIMEOUT_S", "soon", "", "seconds above 0"));
     }
     if cfg!(feature = "cuda") {
