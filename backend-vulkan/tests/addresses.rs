@@ -27,6 +27,7 @@ fn a_heap_by_address_works_beside_arrays_by_descriptor() {
     let Some(device) = device(1 << 20) else {
         return;
     };
+    let device = warpheap_kernels::calls::attach(&device).unwrap();
     // Kernels of the second pool find it by descriptor: the same kernel is there both ways.
     for bytes in [4 << 20, 1 << 20] {
         let pool: Pool<WarpHeap> = device.reserve(bytes).unwrap();

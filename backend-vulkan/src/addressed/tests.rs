@@ -3,10 +3,39 @@
 use super::changed::align_access;
 use super::*;
 use crate::isolate::isolate;
+use crate::memory::tests::backend;
 use crate::module::Module;
+use crate::{VulkanConfig, open_unchecked};
 use rspirv::binary::Assemble;
 use rspirv::dr::{Builder, Operand};
 use spirv::{Capability, Decoration, FunctionControl, MemoryAccess, StorageClass};
+use warpheap_api::host::{DeviceVec, LaunchConfig};
+
+#[test]
+fn what_no_descriptor_shows_has_none() {
+    let bound = |most| {
+        let config = VulkanConfig {
+            descriptor_bytes: Some(most),
+            ..VulkanConfig::from_env().unwrap()
+        };
+        let device = match open_unchecked(&config) {
+            Ok(device) => device,
+            Err(error) => {
+                let required = std::env::var("WARPHEAP_REQUIRE_VULKAN").as_deref() == Ok("1");
+                assert!(!required, "WARPHEAP_REQUIRE_VULKAN=1: {error}");
+                eprintln!("SKIPPED: {error}");
+                return None;
+            }
+        };
+        let numbers = DeviceVec::<u32>::zeroed(&device, 128).unwrap();
+        let kernels = warpheap_kernels::load(&device).unwrap();
+        let launch = kernels.selftest_index_launch(LaunchConfig::for_num_elems(64), &numbers);
+        let ready = backend(&device).call(|state| state.prepare(&[launch.launch().unwrap()]));
+        Some(ready.unwrap()[0].buffers[0].range == 512)
+    };
+    assert_ne!(bound(512), Some(false));
+    assert_ne!(bound(511), Some(true));
+}
 
 /// The kernels of the self-test, one by one.
 fn kernels() -> impl Iterator<Item = (String, Vec<u32>)> {
