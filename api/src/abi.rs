@@ -11,8 +11,9 @@
 //! | scalar `T: Argument` | `T::WORDS` |
 //! | `SharedWords<N>` | none |
 //!
-//! On Vulkan the addresses are unused: each slice and each heap is a storage buffer in descriptor
-//! set 0, bound in the order of the parameters, and the launch report is the last binding.
+//! On Vulkan images do not use the addresses: each slice and each heap is a storage buffer in descriptor
+//! set 0, bound in the order of the parameters, and the launch report is the last binding. The backend changes
+//! a kernel that gets a buffer which is too large for a descriptor: that buffer it finds by its address.
 //!
 //! A kernel's entry point is called `<kernel>_l<version>`, or `<kernel>__<allocator>_l<version>`
 //! where it takes a heap, with [`LAYOUT_VERSION`] as the version: an image that was built for

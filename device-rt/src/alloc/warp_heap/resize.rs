@@ -3,9 +3,7 @@
 use super::{Ask, WarpHeap};
 use crate::arch::Group;
 use crate::sync::{self, Move};
-use warpheap_api::{
-    AllocError, DeviceAlloc, DevicePtr, HeapMemory, Layout, layout, least, select,
-};
+use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapMemory, Layout, layout, least, select};
 
 impl WarpHeap {
     /// Collective: gives each lane's block its new size, in place or by moving it.
