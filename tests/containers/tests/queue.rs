@@ -266,8 +266,9 @@ fn a_full_heap(site: &Site) {
     let bytes = 1 << 18;
     let pool = site.heap::<RandomWalkMalloc>(bytes);
     let queues = Queues::new(site, &pool, 1);
-    // Each takes 12 bytes.
-    let number = bytes as usize / 12;
+    // Rings have 12 bytes for each, and the last one that fits leaves no room for a larger one. Few more are tried: a lone lane looks
+    // through the whole heap for each, so thousands keep a GPU for seconds, and drivers give up on a launch that others delay.
+    let number = bytes as usize / 16 + 100;
     let events = queues.run(Kind::Growing, &vec![PUSH; number], number as u32, 1);
     let full = events.iter().position(|event| event.code != 0);
     let full = full.expect("a heap that is full");
