@@ -183,6 +183,20 @@ fn a_kernel_that_hands_its_buffer_on_is_not_changed() {
     assert_eq!(by_address(loads(true), &only(0), true), None);
 }
 
+/// What NVIDIA's compiler makes of an access chain to an element comes back to the beginning behind 4 GiB.
+#[test]
+fn elements_are_found_by_numbers_of_64_bits_where_there_are_some() {
+    let count = |wide, op| {
+        let changed = by_address(loads(false), &only(0), wide).unwrap();
+        instructions(&changed).filter(|i| i.is(op)).count()
+    };
+    // Two chains lead to the words of the address.
+    assert_eq!(count(true, Op::AccessChain), 2);
+    assert_eq!(count(true, Op::ConvertUToPtr), 1);
+    assert_eq!(count(false, Op::AccessChain), 3);
+    assert_eq!(count(false, Op::ConvertUToPtr), 0);
+}
+
 #[test]
 fn accesses_keep_what_else_they_say() {
     let aligned = MemoryAccess::ALIGNED.bits();

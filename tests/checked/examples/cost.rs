@@ -73,7 +73,7 @@ fn main() -> ExitCode {
         );
         return ExitCode::FAILURE;
     };
-    let size = match site.is_small() {
+    let size = match site.is_slow() {
         true => ON_CPUS,
         false => ON_A_GPU,
     };

@@ -6,36 +6,13 @@ use warpheap_api::host::{
     Mistakes, Pool, Prepared,
 };
 use warpheap_checked_kernels::Step;
-use warpheap_host::HostConfig;
 use warpheap_rt::adaptor::Checked;
 use warpheap_rt::arch::Words;
 use warpheap_rt::host::{CheckedConfig, HeapInspection};
 use warpheap_test_devices as devices;
 
-devices::site!(Device, warpheap_checked_kernels, emulator);
-#[cfg(any(feature = "cuda", feature = "vulkan"))]
-devices::gpus!("`Checked`", gpu);
-
-fn emulator(config: HostConfig) -> Result<Device, DeviceError> {
-    // Kernels that are not optimised keep all that is inlined in them on the stack.
-    warpheap_host::open(HostConfig {
-        stack_bytes: 8 << 20,
-        ..config
-    })
-}
-
-#[cfg(any(feature = "cuda", feature = "vulkan"))]
-fn gpu(backend: BackendKind) -> Result<Device, DeviceError> {
-    match backend {
-        #[cfg(feature = "cuda")]
-        BackendKind::Cuda => warpheap_cuda::open_unchecked(&warpheap_cuda::CudaConfig::from_env()?),
-        #[cfg(feature = "vulkan")]
-        BackendKind::Vulkan => {
-            warpheap_vulkan::open_unchecked(&warpheap_vulkan::VulkanConfig::from_env()?)
-        }
-        _ => warpheap_host::open(HostConfig::from_env()?),
-    }
-}
+devices::site!(Device, warpheap_checked_kernels, devices::roomy);
+devices::gpus!("`Checked`");
 
 impl Site {
     /// What all lanes of a launch do, and its shape: lanes without a step do nothing.
@@ -50,12 +27,6 @@ impl Site {
         };
         let steps = DeviceVec::from_slice(&self.device, &all).expect("steps");
         (steps, config)
-    }
-
-    /// Whether it is the emulator or Vulkan on CPUs: a few hundred lanes are many.
-    pub fn is_small(&self) -> bool {
-        let info = self.device.info();
-        info.backend == BackendKind::Host || devices::is_vulkan_on_cpus(info)
     }
 
     /// Whether a device tells the line of a call.

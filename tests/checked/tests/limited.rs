@@ -59,7 +59,7 @@ where
     let budget = 1610;
     let pool = reserve::<A>(site, budget);
     let budget = budget & !15;
-    let config = match site.is_small() {
+    let config = match site.is_slow() {
         true => LaunchConfig {
             grid_dim: 3,
             block_dim: 24,

@@ -27,7 +27,7 @@ where
 {
     for waiting in [None, Some(0), Some(4)] {
         let world = World::<A>::new(site, POOL, waiting);
-        let (grid_dim, block_dim) = match site.is_small() {
+        let (grid_dim, block_dim) = match site.is_slow() {
             true => (4, 24),
             false => (256, 256),
         };

@@ -38,7 +38,7 @@ fn spend<A: HostAlloc<Memory = Words>>(site: &Site, pool: &Pool<Traced<A>>) -> (
 where
     Traced<A>: SpendsEntry,
 {
-    let config = match site.is_small() {
+    let config = match site.is_slow() {
         true => LaunchConfig {
             grid_dim: 3,
             block_dim: 24,

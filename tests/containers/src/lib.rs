@@ -19,13 +19,6 @@ macro_rules! sites {
         ));
 
         impl Site {
-            /// Whether it is the emulator or Vulkan on CPUs: a few hundred lanes are many.
-            pub fn is_slow(&self) -> bool {
-                let info = self.device.info();
-                info.backend == warpheap_api::host::BackendKind::Host
-                    || $crate::devices::is_vulkan_on_cpus(info)
-            }
-
             /// A heap of `bytes`.
             pub fn heap<A: warpheap_api::host::HostAlloc>(
                 &self,

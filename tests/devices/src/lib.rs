@@ -7,7 +7,7 @@ pub use warpheap_host::HostConfig;
 
 use std::fmt::Display;
 use std::sync::OnceLock;
-use warpheap_api::host::DeviceInfo;
+use warpheap_api::host::{Device, DeviceError, DeviceInfo};
 use warpheap_host::Mode;
 
 /// The emulator with warps of `width` lanes, in run mode on so many threads, telling of overlapping blocks; of reads of what nobody
@@ -32,6 +32,17 @@ pub fn explored(width: u32, seed: u64, config: HostConfig) -> HostConfig {
         unwritten: true,
         ..config
     }
+}
+
+/// The emulator with room on the stack for kernels that are not optimised, which keep all that is inlined in them there.
+///
+/// # Errors
+/// Those of [`warpheap_host::open`].
+pub fn roomy(config: HostConfig) -> Result<Device, DeviceError> {
+    warpheap_host::open(HostConfig {
+        stack_bytes: 8 << 20,
+        ..config
+    })
 }
 
 /// Whether it is Vulkan on CPUs, which compiles kernels slowly and runs few lanes at a time.

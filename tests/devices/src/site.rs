@@ -44,6 +44,12 @@ macro_rules! site {
                 Self::emulator($crate::explored(width, seed, config))
             }
 
+            /// Whether it is the emulator or Vulkan on CPUs: a few hundred lanes are many.
+            pub fn is_slow(&self) -> bool {
+                let info = self.device.info();
+                info.backend == $crate::BackendKind::Host || $crate::is_vulkan_on_cpus(info)
+            }
+
             fn emulator(config: $crate::HostConfig) -> Self {
                 Self::new($open(config).expect("the emulator opens"))
             }
@@ -52,9 +58,30 @@ macro_rules! site {
 }
 
 /// Adds `vulkan` and `cuda` to a [`site!`](crate::site): the devices that the environment chooses, opened once. `$open` opens one of a
-/// backend, and `$tests` names the tests that are skipped without it; see [`once`](crate::once).
+/// backend, and `$tests` names the tests that are skipped without it; see [`once`](crate::once). Without `$open` the crate depends on
+/// the backends, by its features `cuda` and `vulkan`, and not on the facade: the device has no kernels of the library.
 #[macro_export]
 macro_rules! gpus {
+    ($tests:literal) => {
+        #[cfg(any(feature = "cuda", feature = "vulkan"))]
+        fn open_backend(
+            backend: $crate::BackendKind,
+        ) -> Result<warpheap_api::host::Device, warpheap_api::host::DeviceError> {
+            match backend {
+                #[cfg(feature = "cuda")]
+                $crate::BackendKind::Cuda => {
+                    warpheap_cuda::open_unchecked(&warpheap_cuda::CudaConfig::from_env()?)
+                }
+                #[cfg(feature = "vulkan")]
+                $crate::BackendKind::Vulkan => {
+                    warpheap_vulkan::open_unchecked(&warpheap_vulkan::VulkanConfig::from_env()?)
+                }
+                _ => warpheap_host::open($crate::HostConfig::from_env()?),
+            }
+        }
+        #[cfg(any(feature = "cuda", feature = "vulkan"))]
+        $crate::gpus!($tests, open_backend);
+    };
     ($tests:literal, $open:expr) => {
         impl Site {
             /// The Vulkan device that the environment chooses, opened once; with `WARPHEAP_REQUIRE_VULKAN=1` its absence is a failure.

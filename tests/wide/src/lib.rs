@@ -1,49 +1,16 @@
 //! What the tests of heaps of larger granules share: devices with the kernels, and blocks that lanes hold.
 
-use warpheap_api::host::{
-    BackendKind, Device, DeviceError, DeviceVec, HostAlloc, LaunchConfig, Pool,
-};
-use warpheap_host::HostConfig;
+use warpheap_api::host::{Device, DeviceError, DeviceVec, HostAlloc, LaunchConfig, Pool};
 use warpheap_rt::arch::Words;
 use warpheap_test_devices as devices;
 use warpheap_wide_kernels::Held;
 
-devices::site!(Device, warpheap_wide_kernels, emulator);
-#[cfg(any(feature = "cuda", feature = "vulkan"))]
-devices::gpus!("heaps of larger granules", gpu);
-
-fn emulator(config: HostConfig) -> Result<Device, DeviceError> {
-    // Kernels that are not optimised keep all that is inlined in them on the stack.
-    warpheap_host::open(HostConfig {
-        stack_bytes: 8 << 20,
-        ..config
-    })
-}
-
-#[cfg(any(feature = "cuda", feature = "vulkan"))]
-fn gpu(backend: BackendKind) -> Result<Device, DeviceError> {
-    match backend {
-        #[cfg(feature = "cuda")]
-        BackendKind::Cuda => warpheap_cuda::open_unchecked(&warpheap_cuda::CudaConfig::from_env()?),
-        #[cfg(feature = "vulkan")]
-        BackendKind::Vulkan => {
-            warpheap_vulkan::open_unchecked(&warpheap_vulkan::VulkanConfig::from_env()?)
-        }
-        _ => warpheap_host::open(HostConfig::from_env()?),
-    }
-}
+devices::site!(Device, warpheap_wide_kernels, devices::roomy);
+devices::gpus!("heaps of larger granules");
 
 /// An allocator that the kernels are compiled for.
 pub trait Subject: warpheap_wide_kernels::Allocator + HostAlloc<Memory = Words> {}
 impl<A: warpheap_wide_kernels::Allocator + HostAlloc<Memory = Words>> Subject for A {}
-
-impl Site {
-    /// Whether it is the emulator or Vulkan on CPUs: a few hundred lanes are many.
-    pub fn is_small(&self) -> bool {
-        let info = self.device.info();
-        info.backend == BackendKind::Host || devices::is_vulkan_on_cpus(info)
-    }
-}
 
 /// Blocks that the lanes of a launch hold in one heap.
 pub struct Blocks<'a, A: Subject> {

@@ -16,7 +16,7 @@ fn each(site: &Site, tests: [fn(&Site); 3]) {
 }
 
 fn lanes(site: &Site) -> u32 {
-    if site.is_small() { 70 } else { 20_000 }
+    if site.is_slow() { 70 } else { 20_000 }
 }
 
 fn reserve<A: Subject>(site: &Site, bytes: u64) -> Pool<A> {
@@ -35,7 +35,7 @@ fn size(lane: u32, salt: u32) -> u32 {
 /// Blocks of any sizes are whole, apart and aligned, also when they get another size, and so are those of zeros; nothing is left.
 fn mixed(site: &Site) {
     fn of<A: Subject>(site: &Site) {
-        let pool = reserve::<A>(site, if site.is_small() { POOL } else { 256 << 20 });
+        let pool = reserve::<A>(site, if site.is_slow() { POOL } else { 256 << 20 });
         let fresh = pool.stats().expect("stats");
         let mut blocks = Blocks::new(site, pool, lanes(site)).expect("blocks");
         for round in 0..3 {
@@ -116,7 +116,7 @@ fn full(site: &Site) {
 /// Containers find what they put in.
 fn held_containers(site: &Site) {
     fn of<A: Subject>(site: &Site) {
-        let pool = reserve::<A>(site, if site.is_small() { POOL } else { 1 << 30 });
+        let pool = reserve::<A>(site, if site.is_slow() { POOL } else { 1 << 30 });
         let mut blocks = Blocks::new(site, pool, lanes(site)).expect("blocks");
         for number in [1, 40] {
             let failed = blocks.containers(number).expect("a launch");
