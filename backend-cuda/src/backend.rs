@@ -1,6 +1,6 @@
 //! The backend: what `warpheap_api::host::Backend` asks of a GPU. Its streams are in [`streams`](crate::streams).
 
-use crate::bulk;
+use crate::bulk::Share;
 use crate::config::CudaConfig;
 use crate::context::{Context, set_limit};
 use crate::discover;
@@ -44,6 +44,8 @@ pub struct CudaBackend {
     /// Told when work may be queued again that had to wait for another call; see [`Turn`](crate::waiting::Turn).
     pub(crate) turns: Condvar,
     pub(crate) own: Own,
+    /// Which copies go through pinned memory.
+    pub(crate) bulk: Share,
 }
 
 /// The state, for the length of a call.
@@ -100,6 +102,7 @@ impl CudaBackend {
             })),
             turns: Condvar::new(),
             own: Own::default(),
+            bulk: Share::default(),
         })
     }
 
@@ -222,7 +225,7 @@ impl Backend for CudaBackend {
 
     fn write(&self, buffer: BufferId, offset: u64, data: &[u8]) -> Result<(), DeviceError> {
         const DURING: &str = "a copy to the device";
-        if data.len() >= bulk::LEAST {
+        if self.bulk.takes(data.len()) {
             return self.write_bulk((buffer, offset), data);
         }
         let mut state = self.enter(DURING)?;
@@ -239,7 +242,7 @@ impl Backend for CudaBackend {
 
     fn read(&self, buffer: BufferId, offset: u64, data: &mut [u8]) -> Result<(), DeviceError> {
         const DURING: &str = "a copy from the device";
-        if data.len() >= bulk::LEAST {
+        if self.bulk.takes(data.len()) {
             return self.read_bulk((buffer, offset), data);
         }
         let mut state = self.enter(DURING)?;

@@ -10,13 +10,16 @@ use crate::staging::Piece;
 use crate::status::Refused;
 use std::collections::VecDeque;
 use std::num::NonZero;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::Builder;
 use warpheap_api::host::{BufferId, DeviceError};
 
-/// The smallest copy that goes this way: the first one pins the pieces, which takes as long as the driver takes for so much.
-pub(crate) const LEAST: usize = 32 << 20;
+/// The smallest copy that goes this way: for less, threads take longer to begin than the driver takes to copy.
+const LEAST: usize = 4 << 20;
+/// Bytes for which the driver takes as long as to pin the pieces.
+const PINNING: u64 = 32 << 20;
 /// Bytes of a piece.
 const PIECE: usize = 1 << 20;
 /// Pieces of a copy.
@@ -41,6 +44,26 @@ struct Pieces {
     events: Vec<Arc<Event>>,
 }
 
+/// Which copies go this way.
+#[derive(Default)]
+pub(crate) struct Share {
+    /// Bytes of those that are large enough for it.
+    bytes: AtomicU64,
+}
+
+impl Share {
+    /// Whether a copy of so many bytes does. A single one is not worth that the pieces are pinned for it, unless it is very large: so
+    /// the driver copies until it has taken as long as that.
+    pub(crate) fn takes(&self, bytes: usize) -> bool {
+        if bytes < LEAST {
+            return false;
+        }
+        let bytes = bytes as u64;
+        let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        before.saturating_add(bytes) >= PINNING
+    }
+}
+
 impl CudaBackend {
     /// Writes `data`.
     pub(crate) fn write_bulk(
@@ -51,7 +74,7 @@ impl CudaBackend {
         let bytes = data.len() as u64;
         let start = self.enter(WRITING)?.range("write", buffer, offset, bytes)?;
         self.with_pieces(WRITING, |pieces| {
-            with_threads(|jobs, done| {
+            with_threads(data.len().div_ceil(PIECE), |jobs, done| {
                 let mut parts = data.chunks(PIECE).zip((start..).step_by(PIECE));
                 let mut free: Vec<usize> = (0..pieces.pinned.len()).collect();
                 // Where each piece goes, those that threads fill, and those that the device copies.
@@ -101,7 +124,7 @@ impl CudaBackend {
         let bytes = data.len() as u64;
         let start = self.enter(READING)?.range("read", buffer, offset, bytes)?;
         self.with_pieces(READING, |pieces| {
-            with_threads(|jobs, done| {
+            with_threads(data.len().div_ceil(PIECE), |jobs, done| {
                 let mut parts = data.chunks_mut(PIECE).zip((start..).step_by(PIECE));
                 let mut free: Vec<usize> = (0..pieces.pinned.len()).collect();
                 // Those that threads empty, and those that the device copies, with where they go.
@@ -244,8 +267,8 @@ impl<'a> Copiers<'a> {
 }
 
 /// Does something beside threads that copy: they take jobs, and say which piece each had when it is done. Ends when they have. There are
-/// as many as the system gives, also none.
-fn with_threads<'a, R>(work: impl FnOnce(Copiers<'a>, Receiver<usize>) -> R) -> R {
+/// as many as the system gives, also none, and at most `most`.
+fn with_threads<'a, R>(most: usize, work: impl FnOnce(Copiers<'a>, Receiver<usize>) -> R) -> R {
     let (jobs, waiting) = channel::<Job<'a>>();
     let (tell, done) = channel();
     let waiting = Mutex::new(waiting);
@@ -255,7 +278,7 @@ fn with_threads<'a, R>(work: impl FnOnce(Copiers<'a>, Receiver<usize>) -> R) -> 
     };
     std::thread::scope(|scope| {
         let mut started = 0;
-        while started < threads() {
+        while started < threads().min(most) {
             let (tell, next) = (tell.clone(), &next);
             let copies = move || {
                 while let Some(job) = next() {
@@ -299,7 +322,7 @@ mod tests {
     fn threads_copy_what_they_are_given_and_end() {
         let from: Vec<u8> = (0..100_000u32).map(|i| (i >> 3) as u8).collect();
         let mut to = vec![0; from.len()];
-        let told = with_threads(|jobs, done| {
+        let told = with_threads(4, |jobs, done| {
             let parts = to.chunks_mut(999).zip(from.chunks(999)).enumerate();
             let mut sent = 0;
             for (piece, (to, from)) in parts {
@@ -313,6 +336,17 @@ mod tests {
         assert_eq!(told, (0..told.len()).collect::<Vec<_>>());
         assert_eq!(told.len(), 101);
         assert!(to == from);
+    }
+
+    #[test]
+    fn copies_go_this_way_when_the_driver_has_taken_as_long_as_pinning() {
+        const MIB: usize = 1 << 20;
+        let share = Share::default();
+        assert!(!share.takes(31 * MIB));
+        assert!(!share.takes(3 * MIB), "a small one");
+        assert!(share.takes(4 * MIB) && share.takes(4 * MIB));
+        assert!(Share::default().takes(32 * MIB));
+        assert!(!share.takes(MIB));
     }
 
     /// The same in a process to which the system gives no thread: none can have a stack of so many bytes.

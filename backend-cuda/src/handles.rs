@@ -127,7 +127,23 @@ impl Lane {
         Ok(Lane { raw })
     }
 
-    /// The same with a name for tools.
+    /// One whose kernels begin before all others that wait for a multiprocessor. Those that run go on.
+    pub(crate) fn urgent() -> Result<Self, Refused> {
+        let mut raw = null_mut();
+        // The least number goes first; the driver takes the nearest of those that the device has.
+        let priority = i32::MIN;
+        // SAFETY: room for the answer.
+        unsafe {
+            ask!(cuStreamCreateWithPriority(
+                &mut raw,
+                sys::STREAM_NON_BLOCKING,
+                priority
+            ))
+        }?;
+        Ok(Lane { raw })
+    }
+
+    /// A stream of the current context with a name for tools.
     pub(crate) fn named(name: &str) -> Result<Self, Refused> {
         let lane = Lane::new()?;
         lane.name(name);

@@ -21,7 +21,9 @@ impl CudaBackend {
             let addresses: Vec<u64> = addresses.collect::<Result<_, _>>()?;
             let stream = match state.lent.pop() {
                 Some(stream) => stream,
-                None => Lane::named("warpheap, lent")
+                // What other processes wait for does not stand behind a kernel of this one that fills the device.
+                None => Lane::urgent()
+                    .inspect(|lane| lane.name("warpheap, lent"))
                     .map_err(|refused| state.refuse(refused, DURING))?,
             };
             (stream, addresses)

@@ -106,6 +106,8 @@ struct Fetch {
 /// A stream.
 pub(crate) struct StreamState {
     lane: Lane,
+    /// Whether its kernels go first.
+    urgent: bool,
     pub(crate) posts: Posts<Arc<Event>>,
     pub(crate) reports: Reports,
     /// The reports on the device.
@@ -133,8 +135,12 @@ pub(crate) const RING_BYTES: u64 = reports::SLOTS * reports::BYTES;
 
 impl StreamState {
     /// A stream of the current context, whose reports come to `mirror`, [`RING_BYTES`] of pinned memory.
-    pub(crate) fn new(mirror: Piece) -> Result<Self, (Refused, Piece)> {
-        let lane = match Lane::new() {
+    pub(crate) fn new(urgent: bool, mirror: Piece) -> Result<Self, (Refused, Piece)> {
+        let lane = match urgent {
+            true => Lane::urgent(),
+            false => Lane::new(),
+        };
+        let lane = match lane {
             Ok(lane) => lane,
             Err(refused) => return Err((refused, mirror)),
         };
@@ -150,6 +156,7 @@ impl StreamState {
         }
         Ok(StreamState {
             lane,
+            urgent,
             posts: Posts::new(),
             reports: Reports::default(),
             ring,
@@ -165,6 +172,11 @@ impl StreamState {
             follows: None,
             taken: false,
         })
+    }
+
+    /// Whether its kernels go first.
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.urgent
     }
 
     /// Whether nothing is under way, so that it can be opened again.

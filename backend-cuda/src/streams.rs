@@ -15,32 +15,11 @@ use warpheap_api::host::{DeviceError, Mark, StreamId, Streams, Work};
 
 impl Streams for CudaBackend {
     fn open(&self) -> Result<StreamId, DeviceError> {
-        const DURING: &str = "opening a stream";
-        let mut state = self.enter(DURING)?;
-        let mut stream = match state.rested(DURING)? {
-            Some(stream) => stream,
-            None => {
-                drop(state);
-                let mirror = self.piece(RING_BYTES as usize, DURING)?;
-                state = self.enter(DURING)?;
-                match StreamState::new(mirror) {
-                    Ok(stream) => stream,
-                    Err((refused, mirror)) => {
-                        state.shared.staging.give(mirror);
-                        return Err(match refused.status {
-                            Status::OUT_OF_MEMORY => self.out_of_memory(RING_BYTES),
-                            _ => state.refuse(refused, DURING),
-                        });
-                    }
-                }
-            }
-        };
-        let opened = stream.open(&mut state.shared);
-        if let Err(refused) = opened {
-            state.spare.push(stream);
-            return Err(state.refuse(refused, DURING));
-        }
-        Ok(StreamId(state.streams.insert(stream)))
+        self.open_stream(false)
+    }
+
+    fn open_urgent(&self) -> Result<StreamId, DeviceError> {
+        self.open_stream(true)
     }
 
     fn close(&self, stream: StreamId) {
@@ -198,6 +177,37 @@ impl Streams for CudaBackend {
     }
 }
 
+impl CudaBackend {
+    fn open_stream(&self, urgent: bool) -> Result<StreamId, DeviceError> {
+        const DURING: &str = "opening a stream";
+        let mut state = self.enter(DURING)?;
+        let mut stream = match state.rested(urgent, DURING)? {
+            Some(stream) => stream,
+            None => {
+                drop(state);
+                let mirror = self.piece(RING_BYTES as usize, DURING)?;
+                state = self.enter(DURING)?;
+                match StreamState::new(urgent, mirror) {
+                    Ok(stream) => stream,
+                    Err((refused, mirror)) => {
+                        state.shared.staging.give(mirror);
+                        return Err(match refused.status {
+                            Status::OUT_OF_MEMORY => self.out_of_memory(RING_BYTES),
+                            _ => state.refuse(refused, DURING),
+                        });
+                    }
+                }
+            }
+        };
+        let opened = stream.open(&mut state.shared);
+        if let Err(refused) = opened {
+            state.spare.push(stream);
+            return Err(state.refuse(refused, DURING));
+        }
+        Ok(StreamId(state.streams.insert(stream)))
+    }
+}
+
 impl State {
     /// Whether a piece of work has to wait until another call lets it be queued.
     pub(crate) fn must_wait(&self, id: u64) -> bool {
@@ -205,15 +215,15 @@ impl State {
         self.settling > 0 || stream.is_some_and(|stream| stream.taken)
     }
 
-    /// A stream that was closed and is at rest.
-    fn rested(&mut self, during: &str) -> Result<Option<StreamState>, DeviceError> {
+    /// A stream of this kind that was closed and is at rest.
+    fn rested(&mut self, urgent: bool, during: &str) -> Result<Option<StreamState>, DeviceError> {
         for at in 0..self.spare.len() {
             let Some(stream) = self.spare.get_mut(at) else {
                 break;
             };
             let looked = stream.look(&mut self.shared);
             let looked = looked.and_then(|()| stream.ask(&mut self.shared));
-            let rests = stream.is_at_rest();
+            let rests = stream.is_at_rest() && stream.is_urgent() == urgent;
             looked.map_err(|refused| self.refuse(refused, during))?;
             if rests {
                 return Ok(Some(self.spare.swap_remove(at)));

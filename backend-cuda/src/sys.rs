@@ -255,6 +255,7 @@ functions! {
     cuMemsetD32Async(at: u64, value: c_uint, words: usize, stream: CUstream);
 
     cuStreamCreate(stream: *mut CUstream, flags: c_uint);
+    cuStreamCreateWithPriority(stream: *mut CUstream, flags: c_uint, priority: c_int);
     cuStreamDestroy_v2(stream: CUstream);
     cuStreamSynchronize(stream: CUstream);
     cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);

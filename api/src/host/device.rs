@@ -210,7 +210,18 @@ impl Device {
     /// # Errors
     /// [`DeviceError::OutOfMemory`], [`DeviceError::Lost`], [`DeviceError::Driver`].
     pub fn stream(&self) -> Result<Stream, DeviceError> {
-        Stream::open(self)
+        Stream::open(self, false)
+    }
+
+    /// Opens a stream whose kernels go first: where others have more blocks than fit on the device, those of this stream are the next that
+    /// begin. What runs is not stopped. For short work that others wait for, beside long work that nobody does.
+    ///
+    /// On CUDA alone it is more than a [stream](Self::stream).
+    ///
+    /// # Errors
+    /// As [`stream`](Self::stream).
+    pub fn urgent_stream(&self) -> Result<Stream, DeviceError> {
+        Stream::open(self, true)
     }
 
     /// Runs launches in order on the device, queued together: each sees what the ones before wrote,

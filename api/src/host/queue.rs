@@ -47,9 +47,14 @@ pub(super) enum Kept {
 }
 
 impl Queue {
-    pub(super) fn open(device: &Device) -> Result<Self, DeviceError> {
+    pub(super) fn open(device: &Device, urgent: bool) -> Result<Self, DeviceError> {
+        let streams = streams(device)?;
+        let id = match urgent {
+            true => streams.open_urgent()?,
+            false => streams.open()?,
+        };
         Ok(Queue {
-            id: streams(device)?.open()?,
+            id,
             device: device.clone(),
             newest: AtomicU64::new(0),
             has_after: AtomicBool::new(false),

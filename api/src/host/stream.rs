@@ -41,8 +41,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    pub(super) fn open(device: &Device) -> Result<Self, DeviceError> {
-        let queue = Arc::new(Queue::open(device)?);
+    pub(super) fn open(device: &Device, urgent: bool) -> Result<Self, DeviceError> {
+        let queue = Arc::new(Queue::open(device, urgent)?);
         Ok(Stream { queue })
     }
 

@@ -80,6 +80,15 @@ pub trait Streams: Send + Sync {
     /// [`DeviceError::OutOfMemory`], [`DeviceError::Lost`], [`DeviceError::Driver`].
     fn open(&self) -> Result<StreamId, DeviceError>;
 
+    /// A new stream whose kernels begin before those of others that wait for room on the device, where there is such a thing; elsewhere
+    /// a stream.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    fn open_urgent(&self) -> Result<StreamId, DeviceError> {
+        self.open()
+    }
+
     /// Gives a stream back whose work has ended, or whose device was lost. Unknown ids are ignored.
     fn close(&self, stream: StreamId);
 

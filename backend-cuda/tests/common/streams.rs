@@ -18,6 +18,12 @@ impl<'a> Stream<'a> {
         Stream { streams, id }
     }
 
+    pub fn open_urgent(device: &'a Device) -> Self {
+        let streams = device.backend().streams().expect("CUDA has streams");
+        let id = streams.open_urgent().unwrap();
+        Stream { streams, id }
+    }
+
     pub fn try_queue(&self, after: &[Mark], work: Work<'_>) -> Result<Mark, DeviceError> {
         // SAFETY: the tests keep buffers until they have waited for the work.
         let at = unsafe { self.streams.queue(self.id, after, work) }?;

@@ -2,9 +2,9 @@
 
 use crate::common::streams::Stream;
 use crate::common::{IMAGE, launch, sleep};
-use crate::{MS, id, increment, open, words};
+use crate::{MS, empty, id, increment, open, words};
 use std::time::{Duration, Instant};
-use warpheap_api::host::{DeviceVec, HeapArg, KernelImage, Mark, Work};
+use warpheap_api::host::{Device, DeviceVec, HeapArg, IntoArg, KernelImage, Mark, Work};
 
 /// A kernel that tells where the heap of its module's collections is: slice[0] = low word of the address.
 const HEAPS: KernelImage = KernelImage {
@@ -176,4 +176,37 @@ fn heaps_are_bound_between_launches() {
     let there = address(bound);
     assert!(there != 0 && there % (64 << 10) == 0, "{there:#x}");
     assert_eq!(address(gone), 0);
+}
+
+/// A launch that fills the device many times over, and one behind it that does nothing: how long each takes.
+fn beside_long_work(device: &Device, short: &Stream<'_>) -> [Duration; 2] {
+    let module = device.load(&IMAGE).unwrap();
+    let long = Stream::open(device);
+    // Blocks as large as there are, more than fit, 5 ms each.
+    let naps = launch(&module, "sleep_l1", 6000, 1024, vec![5u32.into_arg()]);
+    short.wait(short.launch(&empty(&module)));
+    let begin = Instant::now();
+    let last = long.launch(&naps);
+    std::thread::sleep(2 * MS);
+    short.wait(short.launch(&empty(&module)));
+    let waited = begin.elapsed();
+    long.wait(last);
+    [waited, begin.elapsed()]
+}
+
+#[test]
+fn an_urgent_stream_goes_before_blocks_that_wait() {
+    let Some((_alone, device)) = open() else {
+        return;
+    };
+    let [waited, all] = beside_long_work(&device, &Stream::open_urgent(&device));
+    assert!(waited * 3 < all, "{waited:?} of {all:?}");
+    // Closed and opened again, it is one of its kind.
+    let [waited, all] = beside_long_work(&device, &Stream::open(&device));
+    assert!(
+        waited * 3 > all,
+        "{waited:?} of {all:?}: does this device have so much room?"
+    );
+    let [waited, all] = beside_long_work(&device, &Stream::open_urgent(&device));
+    assert!(waited * 3 < all, "{waited:?} of {all:?}");
 }

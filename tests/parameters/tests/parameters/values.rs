@@ -129,9 +129,11 @@ pub fn handles_of_nothing(site: &Site) {
     let mut links = DeviceVec::from_slice(device, &[full; 5]).expect("a vector");
     links.fill_zero().expect("nothing");
     assert_eq!(links.to_vec().expect("links"), [nothing; 5]);
-    links.copy_from(&[full; 5]).expect("links");
-    let stream = device.stream().expect("a stream");
-    stream.fill_zero(&mut links).expect("nothing");
-    stream.wait().expect("the end");
-    assert_eq!(links.to_vec().expect("links"), [nothing; 5]);
+    let streams = [device.stream(), device.urgent_stream()];
+    for stream in streams.map(|stream| stream.expect("a stream")) {
+        links.copy_from(&[full; 5]).expect("links");
+        stream.fill_zero(&mut links).expect("nothing");
+        stream.wait().expect("the end");
+        assert_eq!(links.to_vec().expect("links"), [nothing; 5]);
+    }
 }
