@@ -2,16 +2,15 @@
 //!
 //! A k-mer belongs to the part that its minimizer names: of the words of [`minimizer_len`] bases in it, each taken as the lesser of itself and
 //! its reverse complement, the one with the least hash. Neighbours mostly share it, and a k-mer and its reverse complement have the same.
-//!
-//! In two steps, [`minimizer_hashes`] and [`minimizer_parts`], in both of which each lane does what all do: a lane that went along
-//! the sequence and looked through a k-mer again whenever its least word was left behind would let its warp wait at nearly every step.
 
 use crate::kmer::{reversed, word_at};
-use warpheap_rt::device::*;
 use warpheap_rt::sync::hash;
 
 /// The longest minimizer.
 const LONGEST: u32 = 15;
+
+/// Most words of a k-mer that could be its minimizer.
+pub const MOST_WORDS: u32 = minimizer_words(crate::kmer::LARGEST_K);
 
 /// Bases of a minimizer of k-mers of `k` bases.
 #[inline(always)]
@@ -40,47 +39,15 @@ pub const fn part_of(least: u32, parts: u32) -> u32 {
     ((hash(!least) >> 16) * parts) >> 16
 }
 
-/// Writes to `hashes[i]` the hash of the word that begins at base `first + i`. `bases` are as in
-/// [`kmer_count`](crate::kmer::kmer_count), and `len` is 1 to 15.
-#[kernel(unsafe(slices))]
-pub fn minimizer_hashes(bases: &[u32], hashes: &mut [u32], first: u32, len: u32) {
-    let i = thread::index();
-    if (i as usize) < hashes.len() {
-        let at = first + i;
-        let bits = 2 * len;
-        let mask = (1 << bits) - 1;
-        // As it lies there, the first base lowest: its complement is the other strand, the last base lowest.
-        let there = word_at(bases, at % 16 * 2, at / 16) & mask;
-        let own = reversed(there) >> (32 - bits);
-        let other = !there & mask;
-        hashes[i as usize] = word_hash(if other < own { other } else { own });
-    }
-}
-
-/// Writes to `owners[i]` the part of the k-mer that begins at base `first + i`, and 1; or 0 if a break is in it. `hashes` are those of
-/// words from base `first` on, of each k-mer `words`, which is [`minimizer_words`].
-#[kernel(unsafe(slices))]
-pub fn minimizer_parts(
-    hashes: &[u32],
-    breaks: &[u32],
-    owners: &mut [u32],
-    first: u32,
-    k: u32,
-    words: u32,
-    parts: u32,
-) {
-    let i = thread::index();
-    if (i as usize) < owners.len() {
-        let mut least = u32::MAX;
-        let mut word = 0;
-        while word < words {
-            let hash = hashes[(i + word) as usize];
-            least = if hash < least { hash } else { least };
-            word += 1;
-        }
-        // Breaks at the second base and behind it go through the k-mer.
-        let inner = (1 << (k - 1)) - 1;
-        let broken = word_at(breaks, first + i + 1, 0) & inner != 0;
-        owners[i as usize] = if broken { 0 } else { part_of(least, parts) + 1 };
-    }
+/// The hash of the word of `len` bases, 1 to 15, that begins at base `at`. `bases` are as in
+/// [`kmer_count`](crate::kmer::kmer_count).
+#[inline(always)]
+pub(crate) fn word_hash_at(bases: &[u32], at: u32, len: u32) -> u32 {
+    let bits = 2 * len;
+    let mask = (1 << bits) - 1;
+    // As it lies there, the first base lowest: its complement is the other strand, the last base lowest.
+    let there = word_at(bases, at % 16 * 2, at / 16) & mask;
+    let own = reversed(there) >> (32 - bits);
+    let other = !there & mask;
+    word_hash(if other < own { other } else { own })
 }
