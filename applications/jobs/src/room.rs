@@ -2,11 +2,11 @@
 
 use crate::sums::Sums;
 use std::marker::PhantomData;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use warpheap::api::Element;
-use warpheap::{Device, DeviceError, DeviceVec, Prepared, RawBuffer};
+use warpheap::{Device, DeviceError, DeviceVec, Prepared, RawBuffer, Stream};
 use warpheap_applications::Kernels;
 
 /// What is copied at once goes through memory that the first large copy of a process pins, which takes as long as 400 MB take then.
@@ -83,6 +83,12 @@ impl<T: Element> Deref for Lent<'_, T> {
     }
 }
 
+impl<T: Element> DerefMut for Lent<'_, T> {
+    fn deref_mut(&mut self) -> &mut DeviceVec<T> {
+        &mut self.vec
+    }
+}
+
 /// Memory for vectors that go elsewhere, and come back when they are dropped there.
 #[derive(Clone, Default)]
 pub struct Spare(Arc<Mutex<Vec<RawBuffer>>>);
@@ -141,6 +147,8 @@ impl<T: Element> Drop for Borrowed<T> {
 /// Counts that become the sums of all before them.
 pub struct Summed {
     device: Device,
+    /// Opened when it is needed first.
+    stream: Option<Stream>,
     room: Room,
     sums: Option<(Sums, usize)>,
 }
@@ -150,13 +158,23 @@ impl Summed {
     pub fn new(device: &Device) -> Self {
         Summed {
             device: device.clone(),
+            stream: None,
             room: Room::new(device),
             sums: None,
         }
     }
 
+    /// Gets memory for so many counts.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn reserve(&mut self, len: usize) -> Result<(), DeviceError> {
+        sums_for(&self.device, &mut self.sums, len)?;
+        self.room.vec::<u32>(len).map(drop)
+    }
+
     /// So many zeros, which the launches of `fill` change; then each is replaced by the sum of all before it, which those of `then` may
-    /// read and change. All of them are queued together. With the device's time.
+    /// read and change. All of them are queued together, and go before other work of the device. With the device's time.
     ///
     /// # Errors
     /// Those of the device.
@@ -167,18 +185,34 @@ impl Summed {
         fill: impl FnOnce(&DeviceVec<u32>) -> Vec<Prepared>,
         then: impl FnOnce(&DeviceVec<u32>) -> Prepared,
     ) -> Result<(Lent<'_, u32>, Duration), DeviceError> {
-        let sums = match self.sums.take() {
-            Some((sums, most)) if most >= len => (sums, most),
-            _ => (Sums::new(&self.device, len as u64)?, len),
+        let stream = match self.stream.take() {
+            Some(stream) => stream,
+            None => self.device.urgent_stream()?,
         };
-        let (sums, _) = self.sums.insert(sums);
-        let numbers = self.room.vec(len)?;
-        numbers.fill_zero()?;
+        let stream = self.stream.insert(stream);
+        let sums = sums_for(&self.device, &mut self.sums, len)?;
+        let mut numbers = self.room.vec(len)?;
+        let begin = stream.event()?;
+        stream.fill_zero(&mut numbers)?;
         let mut launches = fill(&numbers);
         launches.extend(sums.launches(kernels, &numbers)?);
         launches.push(then(&numbers));
-        let reports = self.device.run_all(&launches)?;
-        let time = reports.iter().map(|report| report.device_time).sum();
-        Ok((numbers, time))
+        stream.launch_all(launches)?;
+        let end = stream.event()?;
+        stream.wait()?;
+        Ok((numbers, end.since(&begin)?))
     }
+}
+
+/// Sums for so many counts, kept with the most that they are for.
+fn sums_for<'s>(
+    device: &Device,
+    kept: &'s mut Option<(Sums, usize)>,
+    len: usize,
+) -> Result<&'s Sums, DeviceError> {
+    let sums = match kept.take() {
+        Some((sums, most)) if most >= len => (sums, most),
+        _ => (Sums::new(device, len as u64)?, len),
+    };
+    Ok(&kept.insert(sums).0)
 }

@@ -351,6 +351,7 @@ mod tests {
             bytes_sent: 4096,
             load: Duration::ZERO,
             exchanged: Exchanged::default(),
+            ready: Duration::ZERO,
             spread: Duration::ZERO,
             reference: Duration::ZERO,
             runs: report.runs.clone(),
@@ -360,7 +361,7 @@ mod tests {
         let json = serde_json::to_value(&report).unwrap_or_default();
         assert_eq!(
             keys(&json["ranks"][2]).join(" "),
-            "bases bytes_sent cut_device_s cut_s distinct exchange_s hidden_s kmers load_s rank reference_s runs spread_s"
+            "bases bytes_sent cut_device_s cut_s distinct exchange_s hidden_s kmers load_s rank ready_s reference_s runs spread_s"
         );
         let text = text(&report);
         assert!(text.contains("pieces of sequences went from device to device by NCCL 2.28.9\n"));

@@ -14,6 +14,17 @@ pub type Pieces = Arc<DeviceVec<Supermer>>;
 pub struct Arrivals {
     come: Mutex<Receiver<Pieces>>,
     counted: Mutex<Counted>,
+    /// Closed when the first is waited for, or nobody will.
+    ready: Mutex<Option<Sender<()>>>,
+}
+
+/// Closes [`Arrivals::ready`] when it is dropped.
+pub struct Waiting<'a>(&'a Arrivals);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.is_ready();
+    }
 }
 
 /// What came of it.
@@ -28,14 +39,27 @@ pub struct Counted {
 }
 
 impl Arrivals {
-    /// Nothing yet, and where it comes in. It ends when the sender is dropped.
-    pub fn new() -> (Sender<Pieces>, Self) {
+    /// Nothing yet, and where it comes in. It ends when the sender is dropped. The receiver ends when whoever counts waits for the
+    /// first, or when all [`Waiting`] is over.
+    pub fn new() -> (Sender<Pieces>, Receiver<()>, Self) {
         let (sender, receiver) = channel();
+        let (ready, is_ready) = channel();
         let arrivals = Arrivals {
             come: Mutex::new(receiver),
             counted: Mutex::default(),
+            ready: Mutex::new(Some(ready)),
         };
-        (sender, arrivals)
+        (sender, is_ready, arrivals)
+    }
+
+    /// Says that somebody will count, until it is dropped: then nobody waits for that any more.
+    pub fn waiting(&self) -> Waiting<'_> {
+        Waiting(self)
+    }
+
+    fn is_ready(&self) {
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        *ready = None;
     }
 
     /// Counts what came in each round, in their order, until that fails or there is no more; `count` says how many k-mers they were.
@@ -46,6 +70,7 @@ impl Arrivals {
         &self,
         mut count: impl FnMut(&DeviceVec<Supermer>) -> Result<u32, E>,
     ) -> Result<(), E> {
+        self.is_ready();
         let come = self.come.lock().unwrap_or_else(PoisonError::into_inner);
         for pieces in come.iter() {
             let mut work = Stretches::default();

@@ -10,7 +10,7 @@ use std::ops::Range;
 use warpheap_applications::kmer::Kmer;
 
 /// Places whose breaks are in one word, at a multiple of which a part begins.
-const ALIGN: u32 = 32;
+pub const ALIGN: u32 = 32;
 
 /// A part of sequences, as the kernel reads it: the first place is number 0.
 #[derive(Debug, Clone, Copy)]
@@ -35,11 +35,11 @@ impl Sequences {
             .collect()
     }
 
-    /// What is read of k-mers that begin in a range, which is one of [`ranges`](Self::ranges) or has all places.
+    /// What is read of k-mers that begin in a range, which begins at a multiple of 32 places.
     pub fn part(&self, range: &Range<u32>) -> Part<'_> {
         let words = |all: &'_ [u32], begin: u32, end: u32| {
-            // The kernel looks at the word of the last place and at two more.
-            begin as usize..(end as usize + 3).min(all.len())
+            // Kernels look at the word of the last place and at three more.
+            begin as usize..(end as usize + 4).min(all.len())
         };
         let last = range.end.saturating_sub(1);
         Part {

@@ -67,6 +67,9 @@ pub struct RankReport {
     /// Where the time of the exchange went.
     #[serde(flatten)]
     pub exchanged: Exchanged,
+    /// Seconds to get what comes before the first cut: the heap, an empty map, and memory for the rounds.
+    #[serde(rename = "ready_s", serialize_with = "seconds")]
+    pub ready: Duration,
     /// Seconds from the first cut until all was exchanged and, by the first allocator, counted.
     #[serde(rename = "spread_s", serialize_with = "seconds")]
     pub spread: Duration,

@@ -69,7 +69,7 @@ pub struct Lanes {
 }
 
 /// Most lanes: enough for every device.
-const MOST_LANES: usize = 1 << 18;
+const MOST_LANES: usize = 1 << 20;
 /// Counters of all lanes, unless there are more than a thousand ranks.
 const COUNTERS: usize = 1 << 20;
 
@@ -92,6 +92,26 @@ impl<'a> Cutting<'a> {
             spare: Spare::default(),
             time: Duration::ZERO,
         }
+    }
+
+    /// Gets memory for `rounds` that are there at the same time, each of so many things.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn reserve<T: Element + Copy>(
+        &mut self,
+        rounds: usize,
+        things: usize,
+    ) -> Result<(), DeviceError> {
+        let Lanes {
+            parts, counting, ..
+        } = self.lanes(things);
+        self.places.reserve(parts as usize * counting as usize)?;
+        let round = |_| self.spare.vec::<T>(self.device, things);
+        (0..rounds)
+            .map(round)
+            .collect::<Result<Vec<_>, _>>()
+            .map(drop)
     }
 
     /// The lanes for so many things.

@@ -1,9 +1,11 @@
 //! An exchange in rounds, beside which the rank works.
 //!
 //! A round has three steps: parts are cut, exchanged, and taken in. While this thread, which is the one that MPI knows, exchanges a
-//! round, another takes in the one before and cuts the next.
+//! round, another cuts those behind it and takes in those before it. It is two rounds ahead at most: a device that does other work as well
+//! cuts when it has time, and the exchange does not wait for that.
 
 use super::overlap::Stretches;
+use std::sync::mpsc::{channel, sync_channel};
 use std::time::Duration;
 use warpheap_dist::{DistError, Op, World};
 
@@ -51,6 +53,9 @@ pub trait Rounds: Send {
     fn take(&mut self, came: Self::In);
 }
 
+/// Rounds that are cut and not exchanged: one that waits, and one that is being cut.
+pub const AHEAD: usize = 2;
+
 /// Does as many rounds as the rank needs that has most, each with an `exchange`; `done` is told of each. A call of all ranks.
 ///
 /// # Errors
@@ -64,36 +69,111 @@ pub fn all<J: Rounds, E: From<DistError>>(
 ) -> Result<Times, E> {
     let mut most = [rounds];
     world.reduce(Op::Max, &mut most)?;
-    let mut times = Times::default();
-    let mut came = None;
-    let mut out = (most[0] > 0).then(|| times.work.during(|| job.cut(0)));
-    let mut round = 0;
-    while let Some(sent) = out {
-        round += 1;
-        let (mut under_way, mut work) = (Stretches::default(), Stretches::default());
-        let (next, outcome) = std::thread::scope(|scope| {
-            let beside = scope.spawn(|| {
-                work.during(|| {
-                    if let Some(came) = came.take() {
-                        job.take(came);
-                    }
-                    (round < most[0]).then(|| job.cut(round))
-                })
-            });
-            let outcome = under_way.during(|| exchange(sent));
-            match beside.join() {
-                Ok(next) => (next, outcome),
-                Err(panic) => std::panic::resume_unwind(panic),
+    let (cut, to_send) = sync_channel(AHEAD - 1);
+    let (take, came) = channel();
+    let (most, mut under_way) = (most[0], Stretches::default());
+    let (work, outcome) = std::thread::scope(|scope| {
+        let beside = scope.spawn(move || {
+            let mut work = Stretches::default();
+            for round in 0..most {
+                let out = work.during(|| {
+                    came.try_iter().for_each(|came| job.take(came));
+                    job.cut(round)
+                });
+                if cut.send(out).is_err() {
+                    // The exchange has failed.
+                    break;
+                }
             }
+            drop(cut);
+            came.iter().for_each(|came| work.during(|| job.take(came)));
+            work
         });
-        times.exchange.append(under_way);
-        times.work.append(work);
-        came = Some(outcome?);
-        out = next;
-        done();
+        let outcome = to_send.into_iter().try_for_each(|out| {
+            let came = under_way.during(|| exchange(out))?;
+            // It is taken until there is no more.
+            let _ = take.send(came);
+            done();
+            Ok(())
+        });
+        drop(take);
+        match beside.join() {
+            Ok(work) => (work, outcome),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    });
+    outcome.map(|()| Times {
+        exchange: under_way,
+        work,
+        kernels: Duration::ZERO,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// Sends the numbers of its rounds.
+    struct Numbers<'a> {
+        cut: &'a AtomicU64,
+        taken: &'a Mutex<Vec<u64>>,
     }
-    times
-        .work
-        .during(|| came.into_iter().for_each(|came| job.take(came)));
-    Ok(times)
+
+    impl Rounds for Numbers<'_> {
+        type Out = u64;
+        type In = u64;
+
+        fn cut(&mut self, round: u64) -> u64 {
+            self.cut.fetch_add(1, Ordering::Relaxed);
+            round
+        }
+
+        fn take(&mut self, came: u64) {
+            self.taken.lock().unwrap().push(came);
+        }
+    }
+
+    #[test]
+    fn rounds_come_in_order_and_none_is_cut_long_before_its_turn() {
+        let world = World::join().unwrap();
+        let (cut, taken) = (AtomicU64::new(0), Mutex::default());
+        let (mut job, mut exchanged) = (
+            Numbers {
+                cut: &cut,
+                taken: &taken,
+            },
+            0,
+        );
+        let exchange = |round: u64| -> Result<u64, DistError> {
+            assert_eq!(round, exchanged);
+            std::thread::sleep(Duration::from_millis(1));
+            let ahead = cut.load(Ordering::Relaxed) - round - 1;
+            assert!(ahead <= AHEAD as u64, "{ahead}");
+            exchanged += 1;
+            Ok(round * 3)
+        };
+        let times = all(&world, 20, &mut job, exchange, || {}).unwrap();
+        let all: Vec<u64> = (0..20).map(|round| round * 3).collect();
+        assert_eq!(*taken.lock().unwrap(), all);
+        assert!(times.exchange.sum() >= Duration::from_millis(20));
+    }
+
+    #[test]
+    fn an_exchange_that_fails_ends_the_rounds() {
+        let world = World::join().unwrap();
+        let (cut, taken) = (AtomicU64::new(0), Mutex::default());
+        let mut job = Numbers {
+            cut: &cut,
+            taken: &taken,
+        };
+        let exchange = |round: u64| match round {
+            5 => Err(DistError::OtherDevice),
+            _ => Ok(round),
+        };
+        let outcome = all(&world, 1 << 40, &mut job, exchange, || {});
+        assert!(matches!(outcome, Err(DistError::OtherDevice)));
+        assert_eq!(*taken.lock().unwrap(), [0, 1, 2, 3, 4]);
+    }
 }

@@ -1,7 +1,7 @@
 //! Counting beside the exchange: what a round brought is counted while others are on their way.
 
 use super::estimate;
-use super::spread::{self, Spread};
+use super::spread::{self, Cuts, Spread};
 use crate::allocators::Allocator;
 use crate::error::JobError;
 use crate::kmer::arrivals::{Arrivals, Counted};
@@ -23,6 +23,8 @@ pub struct Beside {
     pub run: Option<Run>,
     /// What it counted.
     pub counted: Counted,
+    /// Getting the heap, an empty map and memory for the rounds.
+    pub ready: Duration,
     /// From the first cut to the last count.
     pub time: Duration,
     /// Bytes of sequence that went to other ranks.
@@ -45,7 +47,10 @@ pub fn spread(
 ) -> Result<Beside, JobError> {
     let (survey, kmers) = estimate::of_a_rank(world, sequences, options)?;
     let before = world.bytes_sent();
-    let (sender, arrivals) = Arrivals::new();
+    let (sender, ready, arrivals) = Arrivals::new();
+    let begun = Instant::now();
+    let cuts = Cuts::new(world.size(), &devices[0], sequences, options);
+    let cuts = world.agree(cuts.map_err(JobError::from))?;
     let none = Sequences::default();
     let context = Context {
         devices,
@@ -60,16 +65,38 @@ pub fn spread(
         arrivals: Some(&arrivals),
         progress,
     };
-    let started = Instant::now();
-    let (spread, exchanged, run) = std::thread::scope(|scope| {
-        let counting = allocator.map(|allocator| scope.spawn(|| (allocator.job)(&context)));
-        let spread = spread::spread(world, &devices[0], sequences, options, sender, progress);
+    let (spread, [started, exchanged], run) = std::thread::scope(|scope| {
+        let arrivals = &arrivals;
+        let count = |allocator: &Allocator<Job>| {
+            let waiting = arrivals.waiting();
+            let job = allocator.job;
+            let context = &context;
+            scope.spawn(move || {
+                let _waiting = waiting;
+                job(context)
+            })
+        };
+        let counting = allocator.map(count);
+        // All have their heap and an empty map, or none, when the first is sent: what is measured is the way of the k-mers.
+        if counting.is_some() {
+            let _closed = ready.recv();
+        }
+        let all_ready = world.agree(Ok::<(), JobError>(()));
+        let started = Instant::now();
+        let spread = match all_ready {
+            Ok(()) => spread::spread(world, &devices[0].0, cuts, sender, progress),
+            Err(error) => {
+                // Whoever counts waits for what it would send.
+                drop(sender);
+                Err(error)
+            }
+        };
         let exchanged = Instant::now();
         let run = counting.map(|thread| match thread.join() {
             Ok(run) => run,
             Err(panic) => std::panic::resume_unwind(panic),
         });
-        (spread, exchanged, run)
+        (spread, [started, exchanged], run)
     });
     let counted = arrivals.finish();
     // What comes behind it, such as reading the map, is in the run's times.
@@ -87,6 +114,7 @@ pub fn spread(
         spread: spread?,
         run: world.agree(run)?,
         counted,
+        ready: started - begun,
         time: end - started,
         sent: world.bytes_sent() - before,
         kmers,

@@ -50,16 +50,25 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
         nanos(mine.exchanged.cut_device),
         nanos(mine.exchanged.exchange),
         nanos(mine.exchanged.hidden),
+        nanos(mine.ready),
         nanos(mine.spread),
         nanos(mine.reference),
     ];
     numbers.extend(mine.runs.iter().flat_map(run_numbers));
     let all = world.gather(&numbers)?;
     let report = |(rank, numbers): (usize, Vec<u64>)| {
-        let (head, runs) = numbers.split_first_chunk::<11>()?;
+        let (head, runs) = numbers.split_first_chunk::<12>()?;
         let [bases, kmers, distinct, bytes_sent, times @ ..] = *head;
-        let [load, cut, cut_device, exchange, hidden, spread, reference] =
-            times.map(Duration::from_nanos);
+        let [
+            load,
+            cut,
+            cut_device,
+            exchange,
+            hidden,
+            ready,
+            spread,
+            reference,
+        ] = times.map(Duration::from_nanos);
         // All ranks run the same allocators.
         let runs = mine.runs.iter().zip(runs.as_chunks().0);
         Some(RankReport {
@@ -75,6 +84,7 @@ pub fn ranks(world: &World, mine: &RankReport) -> Result<Vec<RankReport>, JobErr
                 exchange,
                 hidden,
             },
+            ready,
             spread,
             reference,
             runs: runs

@@ -4,21 +4,23 @@ use super::pieces::{self, TooMany};
 use crate::error::JobError;
 use crate::kmer::arrivals::Pieces;
 use crate::kmer::options::{MOST_BASES, Options};
+use crate::kmer::parts::ALIGN;
 use crate::kmer::sequences::{Builder, Sequences};
 use crate::progress::Progress;
-use crate::ranks::cut::{Cut, Cutting, Lanes};
+use crate::ranks::cut::{Cut, Cutting};
 use crate::ranks::rounds::{self, Rounds, Times};
 use crate::room::Room;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use warpheap::{Device, DeviceError, DeviceVec, LaunchConfig};
+use warpheap::{Device, DeviceError, LaunchConfig};
 use warpheap_applications::Kernels;
-use warpheap_applications::minimizer::{minimizer_len, minimizer_words};
-use warpheap_applications::supermer::Supermer;
+use warpheap_applications::supermer::{SUPERMER_TILE, Supermer};
 use warpheap_dist::World;
 
-/// Places that a lane cuts, at least: at the end of them it cuts a piece in two.
-const EACH: usize = 128;
+/// Lanes of a block, which cut together.
+const LANES: u32 = 256;
+/// Places that are worth a lane.
+const EACH: usize = SUPERMER_TILE / LANES as usize;
 
 /// What a rank has to count, and what it took to bring it there.
 pub struct Spread {
@@ -28,48 +30,32 @@ pub struct Spread {
     pub times: Times,
 }
 
-/// Sends what this rank read to those that count it, `batch` places of the sequences at a time, and receives its own, which also goes
-/// to whoever is `counting`, round by round. A call of all ranks.
+/// Sends what this rank read to those that count it, round by round, and receives its own, which goes to whoever is `counting`. A
+/// call of all ranks.
 ///
 /// # Errors
 /// An exchange fails, or the device.
 pub fn spread(
     world: &World,
-    (device, kernels): &(Device, Kernels),
-    sequences: &Sequences,
-    options: &Options,
+    device: &Device,
+    mut cut: Cuts<'_>,
     counting: Sender<Pieces>,
     progress: &dyn Progress,
 ) -> Result<Spread, JobError> {
-    let places = sequences.places(options.k);
-    // What comes in a round has fewer k-mers than 32 bits count.
-    let batch = options.batch.min(u32::MAX / world.size() as u32);
-    let rounds = u64::from(places.div_ceil(batch));
-    let mut cut = Cuts {
-        device,
-        kernels,
-        cutting: Cutting::new(device, kernels, world.size(), EACH, 1),
-        hashes: Room::new(device),
-        owners: Room::new(device),
-        k: options.k,
-        sequences,
-        uploaded: None,
-        batch,
-        places,
-        received: Vec::new(),
-        counting,
-    };
-    let exchange = |cut: Result<Cut<Supermer>, DeviceError>| -> Result<_, JobError> {
+    let rounds = u64::from(cut.places.div_ceil(cut.batch));
+    let mut received = Vec::new();
+    let exchange = |cut: Result<Cut<Supermer>, DeviceError>| -> Result<(), JobError> {
         let cut = world.agree(cut.map_err(JobError::from))?;
-        Ok(world.exchange_ranges(device, &cut.all, &cut.lengths)?)
+        let came = Arc::new(world.exchange_ranges(device, &cut.all, &cut.lengths)?);
+        received.push(came.clone());
+        // Whoever counts may have failed: then all is counted once more.
+        let _ = counting.send(came);
+        Ok(())
     };
     let bar = progress.bar("exchanging k-mers".to_owned(), rounds);
     let mut times = rounds::all(world, rounds, &mut cut, exchange, || bar.advance(1))?;
     times.kernels = cut.cutting.time;
-    Ok(Spread {
-        received: cut.received,
-        times,
-    })
+    Ok(Spread { received, times })
 }
 
 impl Spread {
@@ -88,93 +74,104 @@ impl Spread {
     }
 }
 
-/// Sequences on the device.
-struct Uploaded {
-    bases: DeviceVec<u32>,
-    breaks: DeviceVec<u32>,
-}
-
 /// What is cut, and what came.
-struct Cuts<'a> {
-    device: &'a Device,
+pub struct Cuts<'a> {
     kernels: &'a Kernels,
     cutting: Cutting<'a>,
-    /// For the hashes of a round.
-    hashes: Room,
+    /// For the sequences of a round.
+    bases: Room,
+    /// For their breaks.
+    breaks: Room,
     /// For whom the k-mers of a round belong to.
     owners: Room,
     k: u32,
     sequences: &'a Sequences,
-    uploaded: Option<Uploaded>,
     /// Places of a round.
     batch: u32,
     /// Places of all.
     places: u32,
-    received: Vec<Pieces>,
-    /// Where each round goes to be counted.
-    counting: Sender<Pieces>,
+}
+
+/// Rounds that are there at the same time: one is sent while others are cut.
+const AT_ONCE: usize = 1 + rounds::AHEAD;
+
+impl<'a> Cuts<'a> {
+    /// What this rank read, to be cut for `ranks`. With the memory for it.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn new(
+        ranks: usize,
+        (device, kernels): &'a (Device, Kernels),
+        sequences: &'a Sequences,
+        options: &Options,
+    ) -> Result<Self, DeviceError> {
+        let places = sequences.places(options.k);
+        // What comes in a round has fewer k-mers than 32 bits count.
+        let batch = options.batch.min(u32::MAX / ranks as u32);
+        let mut cutting = Cutting::new(device, kernels, ranks, EACH, LANES);
+        let most = batch.min(places) as usize;
+        cutting.reserve::<Supermer>(AT_ONCE, most)?;
+        let mut rooms = [(); 3].map(|()| Room::new(device));
+        for (room, places_of_a_word) in rooms.iter_mut().zip([16, 32, 1]) {
+            room.vec::<u32>(most / places_of_a_word + 8)?;
+        }
+        let [bases, breaks, owners] = rooms;
+        Ok(Cuts {
+            kernels,
+            cutting,
+            bases,
+            breaks,
+            owners,
+            k: options.k,
+            sequences,
+            batch,
+            places,
+        })
+    }
 }
 
 impl Rounds for Cuts<'_> {
     type Out = Result<Cut<Supermer>, DeviceError>;
-    type In = DeviceVec<Supermer>;
+    /// What comes is counted at once.
+    type In = ();
 
     fn cut(&mut self, round: u64) -> Self::Out {
         let border = |round: u64| (round * u64::from(self.batch)).min(self.places.into()) as u32;
         let (first, end) = (border(round), border(round + 1));
         let (count, k, kernels) = (end - first, self.k, self.kernels);
-        let uploaded = match self.uploaded.take() {
-            Some(uploaded) => uploaded,
-            None => Uploaded {
-                bases: DeviceVec::from_slice(self.device, &self.sequences.bases)?,
-                breaks: DeviceVec::from_slice(self.device, &self.sequences.breaks)?,
-            },
-        };
-        let Uploaded { bases, breaks } = self.uploaded.insert(uploaded);
-        let lanes = self.cutting.lanes(count as usize);
-        let Lanes {
-            parts, lanes: of, ..
-        } = lanes;
-        let (shape, each) = (LaunchConfig::for_num_elems(of), count.div_ceil(of));
-        let (len, words) = (minimizer_len(k), minimizer_words(k));
-        let hashed = match count {
-            0 => 0,
-            _ => count + words - 1,
-        };
-        let hashes = self.hashes.vec::<u32>(hashed as usize)?;
+        let begin = first / ALIGN * ALIGN;
+        let part = self.sequences.part(&(begin..end));
+        let bases = self.bases.filled(part.bases)?;
+        let breaks = self.breaks.filled(part.breaks)?;
         let owners = self.owners.vec::<u32>(count as usize)?;
-        let all = LaunchConfig::for_num_elems;
+        let lanes = self.cutting.lanes(count as usize);
+        let parts = lanes.parts;
+        let shape = LaunchConfig {
+            block_dim: LANES,
+            grid_dim: lanes.lanes.div_ceil(LANES),
+        };
+        let tiles = count
+            .div_ceil(SUPERMER_TILE as u32)
+            .div_ceil(shape.grid_dim);
+        let first = first - begin;
         self.cutting.cut(
             lanes,
             count as usize,
             |counts| {
-                vec![
-                    kernels.minimizer_hashes_launch(all(hashed), bases, &hashes, first, len),
-                    kernels.minimizer_parts_launch(
-                        all(count),
-                        &hashes,
-                        breaks,
-                        &owners,
-                        first,
-                        k,
-                        words,
-                        parts,
-                    ),
-                    kernels.supermer_count_launch(shape, &owners, counts, k, of, each),
-                ]
+                vec![kernels.supermer_count_launch(
+                    shape, &bases, &breaks, counts, &owners, first, count, k, parts, tiles,
+                )]
             },
             |places, out| {
-                kernels.supermer_cut_launch(shape, bases, &owners, places, out, first, k, of, each)
+                kernels.supermer_cut_launch(
+                    shape, &bases, &owners, places, out, first, count, k, parts, tiles,
+                )
             },
         )
     }
 
-    fn take(&mut self, came: DeviceVec<Supermer>) {
-        let came = Arc::new(came);
-        self.received.push(came.clone());
-        // Whoever counts may have failed: then all is counted once more.
-        let _ = self.counting.send(came);
-    }
+    fn take(&mut self, (): ()) {}
 }
 
 fn too_many() -> JobError {
@@ -189,8 +186,8 @@ mod tests {
     use super::*;
     use crate::kmer::{generate, reference};
     use std::collections::HashMap;
-    use warpheap::DeviceHashMap;
     use warpheap::device::WarpHeap;
+    use warpheap::{DeviceHashMap, DeviceVec};
     use warpheap_applications::kmer::Kmer;
 
     #[test]
@@ -198,51 +195,51 @@ mod tests {
         let device = crate::device::open(Some("host"), None).unwrap();
         let kernels = warpheap_applications::load(&device).unwrap();
         let sequences = generate::reads(5000, 3);
-        for (k, ranks, batch) in [
-            (1, 3, 5000),
-            (2, 2, 700),
-            (16, 4, 1111),
-            (21, 1, 640),
-            (31, 7, 5000),
+        for (k, ranks, batch, each) in [
+            (1, 3, 5000, EACH),
+            (2, 2, 700, EACH),
+            (16, 4, 1111, EACH),
+            (21, 1, 640, EACH),
+            (31, 7, 5000, EACH),
+            // Blocks that cut several tiles, and more ranks than they share counters of.
+            (31, 2, 5000, 3 * EACH),
+            (21, 90, 5000, 3 * EACH),
         ] {
-            let (counting, _come) = std::sync::mpsc::channel();
             let places = sequences.places(k);
             let mut cuts = Cuts {
-                device: &device,
                 kernels: &kernels,
-                cutting: Cutting::new(&device, &kernels, ranks, EACH, 1),
-                hashes: Room::new(&device),
+                cutting: Cutting::new(&device, &kernels, ranks, each, LANES),
+                bases: Room::new(&device),
+                breaks: Room::new(&device),
                 owners: Room::new(&device),
                 k,
                 sequences: &sequences,
-                uploaded: None,
                 batch,
                 places,
-                received: Vec::new(),
-                counting,
             };
             for round in 0..places.div_ceil(batch) + 1 {
                 let cut = cuts.cut(round.into()).unwrap();
-                // Each lane's stretch by itself, as the device does it.
+                // Each tile by itself, as the device does it.
                 let (first, end) = (places.min(round * batch), places.min((round + 1) * batch));
                 let mut expected = vec![Vec::new(); ranks];
-                let lanes = (end - first).div_ceil(EACH as u32).max(1);
-                let each = (end - first).div_ceil(lanes);
-                for lane in 0..lanes {
-                    let begin = end.min(first + lane * each);
-                    let stretch = begin..end.min(begin + each);
-                    let pieces = Cutter::new(k, ranks).pieces(&sequences, stretch);
+                for begin in (first..end).step_by(SUPERMER_TILE) {
+                    let tile = begin..end.min(begin + SUPERMER_TILE as u32);
+                    let pieces = Cutter::new(k, ranks).pieces(&sequences, tile);
                     for (all, some) in expected.iter_mut().zip(pieces) {
                         all.extend(some);
                     }
                 }
                 let lengths: Vec<usize> = expected.iter().map(Vec::len).collect();
                 assert_eq!(cut.lengths, lengths, "k {k}, {ranks} ranks");
-                assert_eq!(
-                    cut.to_vec().unwrap(),
-                    expected.concat(),
-                    "k {k}, {ranks} ranks"
-                );
+                let came = cut.to_vec().unwrap();
+                let mut rest = &came[..];
+                for mut pieces in expected {
+                    // Lanes put theirs in any order.
+                    let mut cut = rest.split_off(..pieces.len()).unwrap().to_vec();
+                    cut.sort_unstable();
+                    pieces.sort_unstable();
+                    assert_eq!(cut, pieces, "k {k}, {ranks} ranks");
+                }
             }
         }
     }
