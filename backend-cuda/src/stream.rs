@@ -107,7 +107,7 @@ struct Fetch {
 pub(crate) struct StreamState {
     lane: Lane,
     /// Whether its kernels go first.
-    urgent: bool,
+    pub(crate) urgent: bool,
     pub(crate) posts: Posts<Arc<Event>>,
     pub(crate) reports: Reports,
     /// The reports on the device.
@@ -172,11 +172,6 @@ impl StreamState {
             follows: None,
             taken: false,
         })
-    }
-
-    /// Whether its kernels go first.
-    pub(crate) fn is_urgent(&self) -> bool {
-        self.urgent
     }
 
     /// Whether nothing is under way, so that it can be opened again.

@@ -223,7 +223,7 @@ impl State {
             };
             let looked = stream.look(&mut self.shared);
             let looked = looked.and_then(|()| stream.ask(&mut self.shared));
-            let rests = stream.is_at_rest() && stream.is_urgent() == urgent;
+            let rests = stream.is_at_rest() && stream.urgent == urgent;
             looked.map_err(|refused| self.refuse(refused, during))?;
             if rests {
                 return Ok(Some(self.spare.swap_remove(at)));

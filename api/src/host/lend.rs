@@ -19,7 +19,8 @@ pub struct Lent<'a> {
 impl Device {
     /// Lends memory to another library of this device: calls `work` with where each of `args` lies and with a stream, and waits for what
     /// it queued there. Work that uses the memory and was queued before has ended when `work` is called, and what is queued by other
-    /// threads meanwhile comes behind it. Its kernels go before launches that have nothing to do with the memory. Returns whether `work` was called: only CUDA has addresses that other libraries know.
+    /// threads meanwhile comes behind it. Its kernels go before launches that have nothing to do with the memory. Returns whether `work` was
+    /// called: only CUDA has addresses that other libraries know.
     ///
     /// ```no_run
     /// use warpheap_api::host::{Device, DeviceError, DeviceVec};

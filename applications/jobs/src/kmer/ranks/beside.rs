@@ -10,6 +10,7 @@ use crate::kmer::report::Run;
 use crate::kmer::run::Context;
 use crate::kmer::{Job, Sequences};
 use crate::progress::Progress;
+use std::convert::Infallible;
 use std::time::{Duration, Instant};
 use warpheap::Device;
 use warpheap_applications::Kernels;
@@ -81,16 +82,9 @@ pub fn spread(
         if counting.is_some() {
             let _closed = ready.recv();
         }
-        let all_ready = world.agree(Ok::<(), JobError>(()));
+        let Ok(()) = world.agree(Ok::<(), Infallible>(()));
         let started = Instant::now();
-        let spread = match all_ready {
-            Ok(()) => spread::spread(world, &devices[0].0, cuts, sender, progress),
-            Err(error) => {
-                // Whoever counts waits for what it would send.
-                drop(sender);
-                Err(error)
-            }
-        };
+        let spread = spread::spread(world, &devices[0].0, cuts, sender, progress);
         let exchanged = Instant::now();
         let run = counting.map(|thread| match thread.join() {
             Ok(run) => run,
