@@ -46,6 +46,7 @@ mod room;
 pub mod scale;
 mod seconds;
 mod sums;
+mod text;
 mod threads;
 pub mod trace;
 

@@ -13,11 +13,16 @@ pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// How many threads work on something that falls into as many parts as one likes.
+pub fn count() -> usize {
+    processors().min(MOST)
+}
+
 /// Cuts `0..all` into ranges that are equally long, as many as there are processors and no more than fit of `least`, and does `work`
 /// with each at the same time. What comes of it, in the order of the ranges; no range is empty.
 pub fn in_parts<T: Send>(all: u32, least: u32, work: impl Fn(Range<u32>) -> T + Sync) -> Vec<T> {
     let most = (all / least.max(1)).max(1);
-    let parts = most.min(processors().min(MOST) as u32);
+    let parts = most.min(count() as u32);
     let each_has = all.div_ceil(parts).max(1);
     let begins = (0..all).step_by(each_has as usize);
     let ranges = begins.map(|begin| begin..begin.saturating_add(each_has).min(all));
@@ -30,7 +35,31 @@ pub fn each<P: Send, T: Send>(parts: Vec<P>, work: impl Fn(P) -> T + Sync) -> Ve
     each_on(Builder::new, parts, work)
 }
 
-/// The same on threads that are begun with what `thread` gives.
+/// Puts some vectors one behind the other; several threads copy.
+pub fn concat<T: Copy + Send + Sync>(mut parts: Vec<Vec<T>>) -> Vec<T> {
+    if parts.len() < 2 {
+        return parts.pop().unwrap_or_default();
+    }
+    let length = parts.iter().map(Vec::len).sum();
+    let mut all = Vec::with_capacity(length);
+    let mut room = &mut all.spare_capacity_mut()[..length];
+    let mut copies = Vec::new();
+    for part in &parts {
+        let (here, rest) = std::mem::take(&mut room).split_at_mut(part.len());
+        copies.push((here, part));
+        room = rest;
+    }
+    each(copies, |(to, from)| {
+        for (to, from) in to.iter_mut().zip(from) {
+            to.write(*from);
+        }
+    });
+    // SAFETY: each of so many elements was written, since the parts have as many together.
+    unsafe { all.set_len(length) };
+    all
+}
+
+/// As [`each`] on threads that are begun with what `thread` gives.
 fn each_on<P: Send, T: Send>(
     thread: impl Fn() -> Builder,
     parts: Vec<P>,
@@ -126,6 +155,19 @@ mod tests {
             let all: std::collections::HashSet<_> = threads.iter().collect();
             assert_eq!(all.len() as u32, given + 1);
             assert_eq!(all.into_iter().filter(others).count() as u32, given);
+        }
+    }
+
+    #[test]
+    fn vectors_come_one_behind_the_other() {
+        for lengths in [&[][..], &[3], &[0, 0], &[2, 0, 5, 1], &[1000, 1, 70_000]] {
+            let mut next = 0..;
+            let parts = lengths
+                .iter()
+                .map(|&length| next.by_ref().take(length).collect());
+            let parts: Vec<Vec<u32>> = parts.collect();
+            let all: Vec<u32> = (0..lengths.iter().sum::<usize>() as u32).collect();
+            assert!(concat(parts) == all);
         }
     }
 

@@ -4,6 +4,8 @@ use super::options::MOST_BASES;
 use super::sequences::{Builder, Sequences};
 use crate::error::JobError;
 use crate::ranks::file_part::behind_mark;
+use crate::text::{self, Piece};
+use crate::threads::each;
 use std::path::Path;
 use thiserror::Error;
 
@@ -102,7 +104,7 @@ pub(super) fn contents(path: &Path) -> Result<(String, Vec<u8>), FastaError> {
         let read = std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes);
         read.map(|_| bytes)
     } else {
-        std::fs::read(path)
+        text::file(path)
     };
     match bytes {
         Ok(bytes) => Ok((file, bytes)),
@@ -125,63 +127,67 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Sequences, FastaError> {
 
 /// As [`parse`], but there may be no bases.
 pub(super) fn records(name: &str, bytes: &[u8]) -> Result<Sequences, FastaError> {
-    let file = name.to_owned();
+    in_pieces(name, bytes, text::worth(bytes.len()), MOST_BASES)
+}
+
+/// The same in so many pieces, of which each has a thread, and with so many bases at most.
+fn in_pieces(name: &str, bytes: &[u8], pieces: usize, most: u32) -> Result<Sequences, FastaError> {
+    let file = || name.to_owned();
     let bytes = behind_mark(bytes);
-    if bytes.trim_ascii().is_empty() {
-        return Err(FastaError::Empty { file });
-    }
+    let Some(front) = bytes.iter().position(|byte| !byte.is_ascii_whitespace()) else {
+        return Err(FastaError::Empty { file: file() });
+    };
     if bytes.starts_with(&[0x1F, 0x8B]) {
-        return Err(FastaError::Compressed { file });
+        return Err(FastaError::Compressed { file: file() });
     }
+    let pieces = text::pieces(bytes, pieces);
+    // Whether a sequence has begun in front of a piece: what else there is, is wrong, and in a piece before it.
+    let begun = |piece: &Piece<'_>| piece.before.len() > front;
+    let read = each(pieces.clone(), |piece| {
+        lines(piece.text, begun(&piece), most)
+    });
+    let mut all = Builder::default();
+    for (piece, some) in pieces.into_iter().zip(read) {
+        let room = most - all.len();
+        let some = match some {
+            // Once more, to find the line that is too much.
+            Ok(some) if some.len() > room => lines(piece.text, begun(&piece), room),
+            some => some,
+        };
+        let some = some.map_err(|(line, what)| FastaError::Line {
+            file: file(),
+            line: piece.lines_before() + line,
+            what,
+        })?;
+        all.append_all(&some);
+    }
+    Ok(all.finish())
+}
+
+/// Reads some lines, with so many bases at most. An error comes with the number of its line, from 1.
+fn lines(text: &[u8], mut begun: bool, most: u32) -> Result<Builder, (usize, LineError)> {
     let mut builder = Builder::default();
-    let mut begun = false;
-    for (line, text) in (1..).zip(bytes.split(|&byte| byte == b'\n')) {
+    for (line, text) in (1..).zip(text.split(|&byte| byte == b'\n')) {
         let text = text.trim_ascii_end();
-        let file = || name.to_owned();
         match text.first() {
             None => {}
             Some(b'>') => {
                 builder.begin();
                 begun = true;
             }
-            Some(first) if !begun => {
-                let what = match first {
-                    b'@' => LineError::Fastq,
-                    _ => LineError::NotFasta,
-                };
-                let file = file();
-                return Err(FastaError::Line { file, line, what });
+            Some(b'@') if !begun => return Err((line, LineError::Fastq)),
+            Some(_) if !begun => return Err((line, LineError::NotFasta)),
+            Some(_) if text.len() > (most - builder.len()) as usize => {
+                return Err((line, LineError::TooMany));
             }
-            Some(_) => append(&mut builder, text).map_err(|what| {
-                let file = file();
-                FastaError::Line { file, line, what }
+            Some(_) => builder.letters(text).map_err(|at| {
+                let character = text[at].escape_ascii().to_string();
+                let column = at + 1;
+                (line, LineError::Character { column, character })
             })?,
         }
     }
-    Ok(builder.finish())
-}
-
-/// Appends a line of letters.
-fn append(builder: &mut Builder, text: &[u8]) -> Result<(), LineError> {
-    if text.len() > (MOST_BASES - builder.len()) as usize {
-        return Err(LineError::TooMany);
-    }
-    for (column, byte) in (1..).zip(text) {
-        match byte.to_ascii_uppercase() {
-            b'A' => builder.push(0),
-            b'C' => builder.push(1),
-            b'G' => builder.push(2),
-            b'T' | b'U' => builder.push(3),
-            b'N' | b'R' | b'Y' | b'S' | b'W' | b'K' | b'M' | b'B' | b'D' | b'H' | b'V' => {
-                builder.unknown();
-            }
-            _ => {
-                let character = byte.escape_ascii().to_string();
-                return Err(LineError::Character { column, character });
-            }
-        }
-    }
-    Ok(())
+    Ok(builder)
 }
 
 #[cfg(test)]
@@ -222,5 +228,35 @@ mod tests {
         }
         let error = parse("a.fa", &[0x1F, 0x8B, 8]).unwrap_err().to_string();
         assert!(error.contains("gunzip"), "{error}");
+    }
+
+    #[test]
+    fn pieces_do_not_matter() {
+        let line = "ACGTNNACGGTNA";
+        for text in [
+            format!(">one\n{line}\n{line}\nN\nN\n\n{line}\r\n>two\n>three\n{line}"),
+            format!("\n\n\n>a\n{}", format!("{line}{line}\n").repeat(40)),
+            ">one\nACGT\nAC!T\nACGT\n".to_owned(),
+            "\nACGT\n>one\nAC GT\n".to_owned(),
+            format!(">one\n{line}\n@read\n{line}\n"),
+        ] {
+            let read = |pieces| in_pieces("a.fa", text.as_bytes(), pieces, MOST_BASES);
+            let shown = |read: Result<Sequences, FastaError>| format!("{read:?}");
+            let whole = shown(read(1));
+            for pieces in 2..20 {
+                assert_eq!(shown(read(pieces)), whole, "{pieces} pieces of {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn bases_that_are_too_many_are_told_with_their_line() {
+        let text = ">one\n".to_owned() + &"ACGTACGTAC\n".repeat(20);
+        for pieces in 1..8 {
+            let read = |most| in_pieces("a.fa", text.as_bytes(), pieces, most);
+            assert_eq!(read(200).unwrap().len, 200);
+            let error = read(129).unwrap_err().to_string();
+            assert!(error.starts_with("a.fa:14: these are more"), "{error}");
+        }
     }
 }

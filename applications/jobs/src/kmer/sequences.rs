@@ -23,6 +23,26 @@ pub struct Sequences {
 /// Words behind the last that is needed: the kernel looks that far.
 const PADDING: usize = 2;
 
+/// What a letter stands for that is no base for certain; all above stands for none.
+const UNKNOWN: u8 = 4;
+/// What each letter of a file stands for.
+const CODES: [u8; 256] = {
+    let mut codes = [UNKNOWN + 1; 256];
+    let known: [&[u8]; 5] = [b"A", b"C", b"G", b"TU", b"NRYSWKMBDHV"];
+    let mut code = 0;
+    while code < known.len() {
+        let mut at = 0;
+        while at < known[code].len() {
+            let letter = known[code][at];
+            codes[letter as usize] = code as u8;
+            codes[letter.to_ascii_lowercase() as usize] = code as u8;
+            at += 1;
+        }
+        code += 1;
+    }
+    codes
+};
+
 impl Sequences {
     /// Base `at`, 0 to 3.
     pub fn base(&self, at: u32) -> u32 {
@@ -95,6 +115,7 @@ impl Builder {
     }
 
     /// Appends a letter that is no base for certain.
+    #[cfg(test)]
     pub fn unknown(&mut self) {
         self.made.unknown += 1;
         self.broken = true;
@@ -105,13 +126,59 @@ impl Builder {
         self.made.len
     }
 
+    /// Appends letters, of which those of several bases are unknown.
+    ///
+    /// # Errors
+    /// The place of the first letter that stands for no base; those in front of it are there then.
+    pub fn letters(&mut self, letters: &[u8]) -> Result<(), usize> {
+        let made = &mut self.made;
+        let mut len = made.len;
+        // The last word, until it is full.
+        let mut word = match len % 16 {
+            0 => 0,
+            _ => made.bases.pop().unwrap_or(0),
+        };
+        let mut wrong = None;
+        for (at, letter) in letters.iter().enumerate() {
+            let code = CODES[usize::from(*letter)];
+            if code < UNKNOWN {
+                if self.broken {
+                    made.breaks.resize(len as usize / 32 + 1, 0);
+                    made.breaks[len as usize / 32] |= 1 << (len % 32);
+                    self.broken = false;
+                }
+                word |= u32::from(code) << (len % 16 * 2);
+                len += 1;
+                if len % 16 == 0 {
+                    made.bases.push(word);
+                    word = 0;
+                }
+            } else if code == UNKNOWN {
+                made.unknown += 1;
+                self.broken = true;
+            } else {
+                wrong = Some(at);
+                break;
+            }
+        }
+        if len % 16 != 0 {
+            made.bases.push(word);
+        }
+        made.breaks.resize(len.div_ceil(32) as usize, 0);
+        made.len = len;
+        wrong.map_or(Ok(()), Err)
+    }
+
     /// Appends `len` bases, with their breaks. There are no more than 32 bits count.
     fn append(&mut self, len: u32, bases: &[u32], breaks: &[u32]) {
         let at = u64::from(self.made.len);
         append_bits(&mut self.made.bases, 2 * at, bases, 2 * u64::from(len));
         append_bits(&mut self.made.breaks, at, breaks, len.into());
+        if self.broken && len != 0 {
+            self.made.breaks[at as usize / 32] |= 1 << (at % 32);
+            self.broken = false;
+        }
         self.made.len += len;
-        self.broken = false;
     }
 
     /// Appends all that another has put together. There are no more bases than 32 bits count.
@@ -120,6 +187,7 @@ impl Builder {
         self.append(made.len, &made.bases, &made.breaks);
         self.made.records += made.records;
         self.made.unknown += made.unknown;
+        self.broken |= other.broken;
     }
 
     /// The sequences.
@@ -134,15 +202,18 @@ impl Builder {
 /// Appends the first `count` bits of `more` to the first `len` bits of `words`, behind which there are zeros.
 fn append_bits(words: &mut Vec<u32>, len: u64, more: &[u32], count: u64) {
     let (shift, needed) = (len % 32, (len + count).div_ceil(32) as usize);
-    words.reserve(needed - words.len());
-    for &word in more {
-        match words.last_mut().filter(|_| shift != 0) {
-            Some(last) => {
-                *last |= word << shift;
-                words.push(word >> (32 - shift));
-            }
-            None => words.push(word),
+    words.reserve(needed + 1 - words.len());
+    match words.last_mut().filter(|_| shift != 0) {
+        Some(last) => {
+            let Some(first) = more.first() else {
+                return;
+            };
+            *last |= first << shift;
+            let behind = more[1..].iter().chain([&0]);
+            let both = more.iter().zip(behind);
+            words.extend(both.map(|(word, next)| word >> (32 - shift) | next << shift));
         }
+        None => words.extend_from_slice(more),
     }
     words.truncate(needed);
 }

@@ -3,33 +3,29 @@
 use super::border;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::ops::Range;
 
 /// Bytes that are looked through at a time.
 const CHUNK: usize = 64 << 10;
 
-/// The bytes of the records that begin in a part's range of a file of `length` bytes, and where the first begins. A record is a
-/// line that begins with a byte which `begins` knows, and the lines behind it that do not. Part 0 has all that is in front of the
-/// first.
+/// Where the records lie that begin in a part's range of a file of `length` bytes. A record is a line that begins with a byte which
+/// `begins` knows, and the lines behind it that do not. Part 0 has all that is in front of the first.
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn bytes(
+pub fn range(
     file: &mut File,
     length: u64,
     part: usize,
     parts: usize,
     begins: impl Fn(u8) -> bool,
-) -> io::Result<(u64, Vec<u8>)> {
+) -> io::Result<Range<u64>> {
     let mut of = |part| match part {
         0 => Ok(0),
         // Even if the file has fewer bytes than parts, the front is that of part 0.
         _ => record(file, border(length, part, parts).max(1), length, &begins),
     };
-    let (begin, end) = (of(part)?, of(part + 1)?);
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(begin))?;
-    file.take(end - begin).read_to_end(&mut bytes)?;
-    Ok((begin, bytes))
+    Ok(of(part)?..of(part + 1)?)
 }
 
 /// The first record that begins at byte `from`, at least 1, or behind it; the end of the file if there is none.

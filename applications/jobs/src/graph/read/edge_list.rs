@@ -6,8 +6,40 @@
 
 use super::{Input, LineError, MAX_ID, ReadError, ReadOptions, push, vertex_id};
 use crate::graph::edges::EdgeList;
+use crate::text;
+use crate::threads::{concat, each};
 
-pub(super) fn parse(input: &Input<'_>, options: ReadOptions) -> Result<EdgeList, ReadError> {
+/// Several threads read.
+pub(super) fn parse(name: &str, bytes: &[u8], options: ReadOptions) -> Result<EdgeList, ReadError> {
+    in_pieces(name, bytes, options, text::worth(bytes.len()))
+}
+
+/// The same in so many pieces, of which each has a thread.
+pub(super) fn in_pieces(
+    name: &str,
+    bytes: &[u8],
+    options: ReadOptions,
+    pieces: usize,
+) -> Result<EdgeList, ReadError> {
+    let pieces = text::pieces(bytes, pieces);
+    let read = each(pieces.clone(), |piece| {
+        lines(&Input::new(name, piece.text)?, options)
+    });
+    let (mut vertices, mut edges) = (0, Vec::new());
+    for (piece, some) in pieces.into_iter().zip(read) {
+        let (asked_for, some) = some.map_err(|error| error.behind(piece.lines_before()))?;
+        vertices = vertices.max(asked_for);
+        edges.push(some);
+    }
+    Ok(EdgeList {
+        vertices,
+        edges: concat(edges),
+        base: u32::from(options.one_based),
+    })
+}
+
+/// The edges of some lines, and how many vertices they ask for.
+fn lines(input: &Input<'_>, options: ReadOptions) -> Result<(u32, Vec<[u32; 2]>), ReadError> {
     let mut edges = Vec::new();
     let mut largest = 0;
     for line in input.lines() {
@@ -18,11 +50,8 @@ pub(super) fn parse(input: &Input<'_>, options: ReadOptions) -> Result<EdgeList,
         largest = largest.max(edge[0]).max(edge[1]);
         push(&mut edges, edge, options.undirected);
     }
-    Ok(EdgeList {
-        vertices: if edges.is_empty() { 0 } else { largest + 1 },
-        edges,
-        base: u32::from(options.one_based),
-    })
+    let vertices = if edges.is_empty() { 0 } else { largest + 1 };
+    Ok((vertices, edges))
 }
 
 /// Reads the first two columns into a pair counted from 0.

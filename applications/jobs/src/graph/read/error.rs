@@ -67,6 +67,26 @@ pub enum ReadError {
     },
 }
 
+impl ReadError {
+    /// The same of a line that has so many more in front of it.
+    pub(super) fn behind(self, lines: usize) -> Self {
+        match self {
+            ReadError::Line {
+                file,
+                line,
+                what,
+                text,
+            } => ReadError::Line {
+                file,
+                line: lines + line,
+                what,
+                text,
+            },
+            other => other,
+        }
+    }
+}
+
 impl From<ReadError> for JobError {
     fn from(error: ReadError) -> Self {
         JobError::Input(error.to_string())

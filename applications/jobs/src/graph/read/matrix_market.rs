@@ -5,35 +5,55 @@
 
 use super::{BANNER, Input, Line, LineError, MAX_ID, ReadError, ReadOptions, push, vertex_id};
 use crate::graph::edges::EdgeList;
+use crate::text;
+use crate::threads::{concat, each};
 
-pub(super) fn parse(input: &Input<'_>, options: ReadOptions) -> Result<EdgeList, ReadError> {
+/// Several threads read.
+pub(super) fn parse(name: &str, bytes: &[u8], options: ReadOptions) -> Result<EdgeList, ReadError> {
+    in_pieces(name, bytes, options, text::worth(bytes.len()))
+}
+
+/// The same in so many pieces, of which each has a thread.
+pub(super) fn in_pieces(
+    name: &str,
+    bytes: &[u8],
+    options: ReadOptions,
+    pieces: usize,
+) -> Result<EdgeList, ReadError> {
+    let (head, body) = parted(bytes);
+    let input = Input::new(name, head)?;
     let mut lines = input.lines();
     let banner = lines.next().unwrap_or(Line {
         number: 1,
         text: "",
     });
     let symmetric = symmetric(banner.text).map_err(|what| input.error(banner, what))?;
-    let mut lines = lines.filter(|line| !line.text.is_empty() && !line.text.starts_with('%'));
+    let mut lines = lines.filter(|line| !is_comment(line.text));
     let header = lines
         .next()
         .ok_or_else(|| input.error(banner, LineError::NoSizeLine))?;
-    let size = Size::parse(header.text).map_err(|what| input.error(header, what))?;
+    let size = Size::parse(header).map_err(|what| input.error(header, what))?;
 
     let mirror = symmetric || options.undirected;
-    let most = usize::try_from(size.entries).unwrap_or(usize::MAX);
-    let mut edges = Vec::with_capacity(most.min(input.most_entries()) << u32::from(mirror));
-    let mut found = 0;
-    for line in lines {
-        let edge = entry(line.text, size.rows).map_err(|what| input.error(line, what))?;
-        if found == size.entries {
-            let what = LineError::TooManyEntries {
-                promised: size.entries,
-                header: header.number,
-            };
-            return Err(input.error(line, what));
-        }
-        found += 1;
-        push(&mut edges, edge, mirror);
+    let pieces = text::pieces(body, pieces);
+    let most = u64::MAX;
+    let read = each(pieces.clone(), |piece| {
+        entries(&Input::new(name, piece.text)?, &size, mirror, most)
+    });
+    let (mut found, mut edges) = (0, Vec::new());
+    for (piece, some) in pieces.into_iter().zip(read) {
+        let left = size.entries - found;
+        let some = match some {
+            // Once more, to find the line that is too much.
+            Ok((here, _)) if here > left => {
+                entries(&Input::new(name, piece.text)?, &size, mirror, left)
+            }
+            some => some,
+        };
+        let (here, some) =
+            some.map_err(|error| error.behind(header.number + piece.lines_before()))?;
+        found += here;
+        edges.push(some);
     }
     if found < size.entries {
         let what = LineError::TooFewEntries {
@@ -44,9 +64,49 @@ pub(super) fn parse(input: &Input<'_>, options: ReadOptions) -> Result<EdgeList,
     }
     Ok(EdgeList {
         vertices: size.rows,
-        edges,
+        edges: concat(edges),
         base: 1,
     })
+}
+
+/// A file up to the end of its size line, and its entries: those are behind the first line, the banner, that is no comment.
+fn parted(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let mut end = 0;
+    for (number, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        end += line.len();
+        if number != 0 && !is_comment(String::from_utf8_lossy(line).trim()) {
+            break;
+        }
+    }
+    bytes.split_at(end)
+}
+
+fn is_comment(line: &str) -> bool {
+    line.is_empty() || line.starts_with('%')
+}
+
+/// How many entries some lines have, and their edges. There may be `most` of the entries that the header promises.
+fn entries(
+    input: &Input<'_>,
+    size: &Size,
+    mirror: bool,
+    most: u64,
+) -> Result<(u64, Vec<[u32; 2]>), ReadError> {
+    let mut edges = Vec::new();
+    let mut found = 0;
+    for line in input.lines().filter(|line| !is_comment(line.text)) {
+        let edge = entry(line.text, size.rows).map_err(|what| input.error(line, what))?;
+        if found == most {
+            let what = LineError::TooManyEntries {
+                promised: size.entries,
+                header: size.line,
+            };
+            return Err(input.error(line, what));
+        }
+        found += 1;
+        push(&mut edges, edge, mirror);
+    }
+    Ok((found, edges))
 }
 
 /// Reads the banner: does every entry stand for its mirror image too?
@@ -77,12 +137,14 @@ fn symmetric(banner: &str) -> Result<bool, LineError> {
 struct Size {
     rows: u32,
     entries: u64,
+    /// Number of the line that says so.
+    line: usize,
 }
 
 impl Size {
-    fn parse(text: &str) -> Result<Self, LineError> {
-        let numbers: Vec<u64> = text
-            .split_ascii_whitespace()
+    fn parse(line: Line<'_>) -> Result<Self, LineError> {
+        let words = line.text.split_ascii_whitespace();
+        let numbers: Vec<u64> = words
             .map(|word| word.parse().map_err(|_| LineError::SizeLine))
             .collect::<Result<_, _>>()?;
         let [rows, columns, entries] = numbers[..] else {
@@ -92,7 +154,11 @@ impl Size {
             return Err(LineError::NotSquare { rows, columns });
         }
         let rows = u32::try_from(rows).map_err(|_| LineError::TooManyVertices { rows })?;
-        Ok(Self { rows, entries })
+        Ok(Self {
+            rows,
+            entries,
+            line: line.number,
+        })
     }
 }
 

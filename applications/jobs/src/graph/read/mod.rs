@@ -10,6 +10,7 @@ mod part;
 
 use super::edges::EdgeList;
 use crate::ranks::file_part::behind_mark;
+use crate::text;
 use std::path::Path;
 
 pub use error::{LineError, ReadError, shown};
@@ -41,7 +42,7 @@ pub fn read(path: &Path, options: ReadOptions) -> Result<EdgeList, ReadError> {
         let mut bytes = Vec::new();
         std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
     } else {
-        std::fs::read(path)
+        text::file(path)
     };
     let bytes = bytes.map_err(|source| ReadError::Io {
         file: name.clone(),
@@ -55,11 +56,16 @@ pub fn read(path: &Path, options: ReadOptions) -> Result<EdgeList, ReadError> {
 /// # Errors
 /// [`ReadError`], as [`read`].
 pub fn parse(name: &str, bytes: &[u8], options: ReadOptions) -> Result<EdgeList, ReadError> {
-    let input = Input::new(name, bytes)?;
-    let graph = if is_matrix_market(input.text.as_bytes()) {
-        matrix_market::parse(&input, options)?
-    } else {
-        edge_list::parse(&input, options)?
+    let bytes = behind_mark(bytes);
+    if bytes.trim_ascii().is_empty() {
+        return Err(ReadError::Empty { file: name.into() });
+    }
+    if bytes.starts_with(&COMPRESSED) {
+        return Err(ReadError::Compressed { file: name.into() });
+    }
+    let graph = match is_matrix_market(bytes) {
+        true => matrix_market::parse(name, bytes, options)?,
+        false => edge_list::parse(name, bytes, options)?,
     };
     let edges = graph.edges.len() as u64;
     whole(name, graph.vertices, edges)?;
@@ -110,26 +116,15 @@ const BANNER: &str = "%%MatrixMarket";
 /// How files begin that `gzip` made.
 const COMPRESSED: [u8; 2] = [0x1F, 0x8B];
 
-/// A file in memory, with the name that errors carry.
+/// Some lines of a file in memory, with the name that errors carry.
 struct Input<'a> {
     name: &'a str,
     text: &'a str,
 }
 
 impl<'a> Input<'a> {
+    /// These lines, of which there may be none.
     fn new(name: &'a str, bytes: &'a [u8]) -> Result<Self, ReadError> {
-        let bytes = behind_mark(bytes);
-        if bytes.trim_ascii().is_empty() {
-            return Err(ReadError::Empty { file: name.into() });
-        }
-        if bytes.starts_with(&COMPRESSED) {
-            return Err(ReadError::Compressed { file: name.into() });
-        }
-        Self::of(name, bytes)
-    }
-
-    /// Some lines of a file, which may be none.
-    fn of(name: &'a str, bytes: &'a [u8]) -> Result<Self, ReadError> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let valid = &bytes[..error.valid_up_to()];
             let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -158,11 +153,6 @@ impl<'a> Input<'a> {
             number,
             text: text.trim(),
         })
-    }
-
-    /// At most how many entries the text can hold: an entry is two digits, a space and a line end.
-    fn most_entries(&self) -> usize {
-        self.text.len() / 4 + 1
     }
 
     fn error(&self, line: Line<'_>, what: LineError) -> ReadError {

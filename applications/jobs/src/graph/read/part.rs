@@ -1,11 +1,10 @@
 //! The part of a file that one of several processes reads.
 
-use super::{
-    COMPRESSED, Input, ReadError, ReadOptions, countable, edge_list, is_matrix_market, read,
-};
+use super::{COMPRESSED, ReadError, ReadOptions, countable, edge_list, is_matrix_market, read};
 use crate::graph::edges::EdgeList;
 use crate::ranks::file_part::behind_mark;
 use crate::ranks::{border, file_part};
+use crate::text;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -49,22 +48,14 @@ pub fn part(
         return Ok(list);
     }
     let length = file.metadata().map_err(io)?.len();
-    let (begin, bytes) = file_part::bytes(&mut file, length, part, parts, |_| true).map_err(io)?;
+    let range = file_part::range(&mut file, length, part, parts, |_| true).map_err(io)?;
+    let begin = range.start;
+    let bytes = text::range(path, range).map_err(io)?;
     match lines(&name, &bytes, part == 0, options) {
         // Lines count from the begin of the file.
-        Err(ReadError::Line {
-            file: name,
-            line,
-            what,
-            text,
-        }) => {
-            let before = file_part::lines(&mut file, begin).map_err(io)? as usize;
-            Err(ReadError::Line {
-                file: name,
-                line: before + line,
-                what,
-                text,
-            })
+        Err(error @ ReadError::Line { .. }) => {
+            let before = file_part::lines(&mut file, begin).map_err(io)?;
+            Err(error.behind(before as usize))
         }
         outcome => outcome,
     }
@@ -89,7 +80,7 @@ fn lines(
     if first && bytes.starts_with(&COMPRESSED) {
         return Err(ReadError::Compressed { file: name.into() });
     }
-    let list = edge_list::parse(&Input::of(name, bytes)?, options)?;
+    let list = edge_list::parse(name, bytes, options)?;
     countable(name, list.edges.len() as u64)?;
     Ok(list)
 }

@@ -283,3 +283,43 @@ fn parts_have_all_edges_in_their_order() {
     assert!(wrong.next().is_none());
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn pieces_do_not_matter() {
+    let banner = "%%MatrixMarket matrix coordinate pattern symmetric\n% made by hand\n\n";
+    let lines = "1 2\r\n% no edge\n\n3 1 0.5\n2 2\n".repeat(20);
+    let options = ReadOptions {
+        one_based: true,
+        undirected: true,
+    };
+    for text in [
+        lines.clone(),
+        format!("{lines}0 1\n{lines}"),
+        format!("{lines}1 x\n{lines}7\n"),
+        format!("{banner}\u{a0}\n3 3 60\n{lines}"),
+        format!("{banner}3 3 61\n{lines}"),
+        format!("{banner}3 3 59\n{lines}"),
+        format!("{banner}3 3 17\n{lines}"),
+        format!("{banner}2 2 1\n{lines}"),
+        format!("{banner}3 3 61\n{lines}4 1\n"),
+        banner.to_owned(),
+    ] {
+        let bytes = text.as_bytes();
+        let read = |pieces| match is_matrix_market(bytes) {
+            true => format!(
+                "{:?}",
+                matrix_market::in_pieces("g", bytes, options, pieces)
+            ),
+            false => format!("{:?}", edge_list::in_pieces("g", bytes, options, pieces)),
+        };
+        let whole = read(1);
+        for pieces in 2..30 {
+            assert_eq!(read(pieces), whole, "{pieces} pieces of {text}");
+        }
+    }
+    let bytes = [lines.as_bytes(), b"1 \xFF\n"].concat();
+    for pieces in 1..30 {
+        let error = edge_list::in_pieces("g", &bytes, options, pieces).unwrap_err();
+        assert!(error.to_string().starts_with("g:101: "), "{error}");
+    }
+}

@@ -4,7 +4,9 @@ mod error;
 
 use super::tables::MOST_ROWS;
 use crate::ranks::file_part;
-use csv::{ByteRecord, ReaderBuilder, Trim};
+use crate::text;
+use crate::threads::{concat, each};
+use csv::{ByteRecord, ReaderBuilder};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -23,7 +25,7 @@ const COLUMNS: [&str; 2] = ["key", "payload"];
 /// [`TableError`], with the line where one is to blame.
 pub fn read(path: &Path) -> Result<Vec<Tuple>, TableError> {
     let file = path.display().to_string();
-    match std::fs::read(path) {
+    match text::file(path) {
         Ok(bytes) => parse(&file, &bytes),
         Err(source) => Err(TableError::Io { file, source }),
     }
@@ -49,7 +51,9 @@ pub fn part(path: &Path, part: usize, parts: usize) -> Result<Vec<Tuple>, TableE
     };
     let mut file = File::open(path).map_err(io)?;
     let length = file.metadata().map_err(io)?.len();
-    let (begin, bytes) = file_part::bytes(&mut file, length, part, parts, |_| true).map_err(io)?;
+    let range = file_part::range(&mut file, length, part, parts, |_| true).map_err(io)?;
+    let begin = range.start;
+    let bytes = text::range(path, range).map_err(io)?;
     let rows = match part {
         0 => front(&name, &bytes).and_then(|bytes| rows(&name, bytes, true)),
         // The head may be behind blank lines, which are all that parts before this one have.
@@ -105,16 +109,48 @@ fn front<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a [u8], TableError> {
     Ok(bytes)
 }
 
-/// The rows of some lines; the first of them may be a `head`.
+/// The rows of some lines; the first of them may be a `head`. Several threads read.
 fn rows(name: &str, bytes: &[u8], head: bool) -> Result<Vec<Tuple>, TableError> {
-    let file = || name.to_owned();
+    in_pieces(name, bytes, head, text::worth(bytes.len()))
+}
+
+/// The same in so many pieces, of which each has a thread.
+fn in_pieces(
+    name: &str,
+    bytes: &[u8],
+    head: bool,
+    pieces: usize,
+) -> Result<Vec<Tuple>, TableError> {
+    let pieces = text::pieces(bytes, pieces);
+    let read = each(pieces.clone(), |piece| {
+        lines(piece.text, head && piece.before.trim_ascii().is_empty())
+    });
+    let some = pieces.into_iter().zip(read).map(|(piece, some)| {
+        some.map_err(|(line, what)| TableError::Line {
+            file: name.to_owned(),
+            line: piece.lines_before() as u64 + line,
+            what,
+        })
+    });
+    let some = some.collect::<Result<Vec<_>, _>>()?;
+    let rows: usize = some.iter().map(Vec::len).sum();
+    match rows > MOST_ROWS as usize {
+        true => Err(TableError::TooManyRows {
+            file: name.to_owned(),
+            most: MOST_ROWS,
+        }),
+        false => Ok(concat(some)),
+    }
+}
+
+/// Reads some lines, of which the first may be a `head`. An error comes with the number of its line, from 1.
+fn lines(bytes: &[u8], head: bool) -> Result<Vec<Tuple>, (u64, LineError)> {
     // Behind a line end the reader takes no mark for that of a file.
     let text = LINE_END.chain(bytes);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         // How many columns there are is checked here, to say it in our words.
         .flexible(true)
-        .trim(Trim::All)
         .from_reader(text);
     let mut rows = Vec::new();
     let mut first = head;
@@ -122,23 +158,16 @@ fn rows(name: &str, bytes: &[u8], head: bool) -> Result<Vec<Tuple>, TableError> 
     let mut begin = 0;
     loop {
         let read = reader.read_byte_record(&mut record);
-        if !read.map_err(|error| TableError::Line {
-            file: file(),
-            line: line(bytes, begin),
-            what: LineError::NotCsv {
-                why: error.to_string(),
-            },
+        if !read.map_err(|error| {
+            let why = error.to_string();
+            (line(bytes, begin), LineError::NotCsv { why })
         })? {
             return Ok(rows);
         }
         let end = reader.position().byte() as usize - LINE_END.len();
         let (from, text) = (begin, bytes.get(begin..end).unwrap_or_default());
         begin = end;
-        let wrong = |what| TableError::Line {
-            file: file(),
-            line: line(bytes, from),
-            what,
-        };
+        let wrong = |what| (line(bytes, from), what);
         // White space alone, as at the end of many files.
         if text.trim_ascii().is_empty() {
             continue;
@@ -146,12 +175,6 @@ fn rows(name: &str, bytes: &[u8], head: bool) -> Result<Vec<Tuple>, TableError> 
         closed(text).map_err(wrong)?;
         let [key, payload] = columns(&record).map_err(wrong)?;
         if !(std::mem::take(&mut first) && is_head(key) && is_head(payload)) {
-            if rows.len() >= MOST_ROWS as usize {
-                return Err(TableError::TooManyRows {
-                    file: file(),
-                    most: MOST_ROWS,
-                });
-            }
             rows.push(Tuple {
                 key: number(COLUMNS[0], key).map_err(wrong)?,
                 payload: number(COLUMNS[1], payload).map_err(wrong)?,
@@ -199,7 +222,7 @@ fn line(bytes: &[u8], begin: usize) -> u64 {
 /// The two columns of a line as text.
 fn columns(record: &ByteRecord) -> Result<[&str; 2], LineError> {
     let text = |at: usize| {
-        let bytes = record.get(at).unwrap_or_default();
+        let bytes = record.get(at).unwrap_or_default().trim_ascii();
         std::str::from_utf8(bytes).map_err(|_| LineError::NotUtf8)
     };
     match record.len() {

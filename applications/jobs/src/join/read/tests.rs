@@ -98,3 +98,21 @@ fn parts_have_all_rows_in_their_order_however_short_the_file_is() {
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn pieces_do_not_matter() {
+    let many = "1,2\r\n\n 3 ,\"4\"\n".repeat(30);
+    for text in [
+        format!("\n\n \nkey,payload\n{many}"),
+        many.clone(),
+        format!("{many}key,payload\n{many}"),
+        format!("{many}1,\"2\n\",3\n"),
+        format!("\n\n1,2\n3,4,5\n{many}6,x\n"),
+    ] {
+        let read = |pieces| format!("{:?}", in_pieces("t.csv", text.as_bytes(), true, pieces));
+        let whole = read(1);
+        for pieces in 2..30 {
+            assert_eq!(read(pieces), whole, "{pieces} pieces of {text}");
+        }
+    }
+}

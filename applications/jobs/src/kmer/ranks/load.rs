@@ -7,6 +7,7 @@ use crate::kmer::report::Source;
 use crate::kmer::sequences::Sequences;
 use crate::kmer::{generate, read};
 use crate::ranks::file_part;
+use crate::text;
 use std::fs::File;
 use std::path::Path;
 
@@ -45,8 +46,10 @@ fn part_of_file(path: &Path, part: usize, parts: usize) -> Result<(String, Seque
     };
     let mut file = File::open(path).map_err(io)?;
     let length = file.metadata().map_err(io)?.len();
-    let (begin, bytes) =
-        file_part::bytes(&mut file, length, part, parts, |byte| byte == b'>').map_err(io)?;
+    let range = file_part::range(&mut file, length, part, parts, |byte| byte == b'>');
+    let range = range.map_err(io)?;
+    let begin = range.start;
+    let bytes = text::range(path, range).map_err(io)?;
     // A file that is empty is for one part to complain of.
     let all = part == 0 && bytes.len() as u64 == length;
     if file_part::behind_mark(&bytes).trim_ascii().is_empty() && !all {
