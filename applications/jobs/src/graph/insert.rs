@@ -5,6 +5,7 @@ use super::context::Context;
 use super::report::Phases;
 use super::steps::Steps;
 use crate::pool::Failed;
+use crate::threads::each;
 use std::time::Instant;
 use warpheap::device::HeapVec;
 use warpheap::{DeviceError, DeviceVec, LaunchConfig, Pool, RawBuffer};
@@ -24,54 +25,68 @@ pub fn insert<A: GraphInsertEntry>(
     let edges = &context.built.edges;
     let most = edges.len().min(context.batch as usize);
     let room = Room::new(context, most)?;
-    let mut batch = Batch::new(context.built.rows());
     let bar = context
         .progress
         .bar(format!("{}: inserting edges", A::NAME), edges.len() as u64);
     let mut batches = 0;
-    for part in edges.chunks(most.max(1)) {
+    let parts: Vec<&[[u32; 2]]> = edges.chunks(most.max(1)).collect();
+    for parts in parts.chunks(Batch::at_once(most)) {
         let started = Instant::now();
-        batch.group(part);
+        let grouped = each(parts.to_vec(), Batch::of);
         phases.prepare += started.elapsed();
-
-        let started = Instant::now();
-        let sources = room.sources(&batch)?;
-        phases.upload += started.elapsed();
-
-        let mut left = None;
-        loop {
-            let groups = left.as_ref().unwrap_or(&batch.groups);
-            let started = Instant::now();
-            let segments = room.segments(groups)?;
-            phases.upload += started.elapsed();
-
-            let started = Instant::now();
-            let shape = LaunchConfig::for_num_elems(segments.len() as u32);
-            let report = context
-                .kernels
-                .graph_insert(pool, shape, vertices, &segments, &sources);
-            phases.insert += started.elapsed();
-            match report {
-                Ok(report) => {
-                    phases.insert_device += report.device_time;
-                    break;
-                }
-                Err(DeviceError::Kernel(failure)) => {
-                    if !steps.larger(pool, &failure)? {
-                        return Err(Failed::Full(failure.into(), None));
-                    }
-                    left = Some(steps.rest(&batch.groups, vertices)?);
-                }
-                Err(error) => return Err(error.into()),
-            }
+        for batch in grouped {
+            one(context, pool, vertices, &room, &batch, steps, phases)?;
+            batches += 1;
+            let done = format_args!("batch {batches} inserted");
+            context.progress.snapshots().take(pool, done)?;
+            bar.advance(batch.sources.len() as u64);
         }
-        steps.whole(&batch.groups);
-        batches += 1;
-        let done = format_args!("batch {batches} inserted");
-        context.progress.snapshots().take(pool, done)?;
-        bar.advance(part.len() as u64);
     }
     Ok(batches)
+}
+
+/// Inserts the edges of a batch.
+fn one<A: GraphInsertEntry>(
+    context: &Context<'_>,
+    pool: &mut Pool<A>,
+    vertices: &DeviceVec<HeapVec<u32>>,
+    room: &Room,
+    batch: &Batch,
+    steps: &mut Steps,
+    phases: &mut Phases,
+) -> Result<(), Failed> {
+    let started = Instant::now();
+    let sources = room.sources(batch)?;
+    phases.upload += started.elapsed();
+
+    let mut left = None;
+    loop {
+        let groups = left.as_ref().unwrap_or(&batch.groups);
+        let started = Instant::now();
+        let segments = room.segments(groups)?;
+        phases.upload += started.elapsed();
+
+        let started = Instant::now();
+        let shape = LaunchConfig::for_num_elems(segments.len() as u32);
+        let report = context
+            .kernels
+            .graph_insert(pool, shape, vertices, &segments, &sources);
+        phases.insert += started.elapsed();
+        match report {
+            Ok(report) => {
+                phases.insert_device += report.device_time;
+                steps.whole(&batch.groups);
+                return Ok(());
+            }
+            Err(DeviceError::Kernel(failure)) => {
+                if !steps.larger(pool, &failure)? {
+                    return Err(Failed::Full(failure.into(), None));
+                }
+                left = Some(steps.rest(&batch.groups, vertices)?);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
 }
 
 /// Device memory for one batch, used by all of them.
