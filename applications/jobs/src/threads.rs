@@ -59,6 +59,30 @@ pub fn concat<T: Copy + Send + Sync>(mut parts: Vec<Vec<T>>) -> Vec<T> {
     all
 }
 
+/// Elements that are worth a thread that sorts.
+const LEAST_SORTED: u32 = 1 << 16;
+/// Elements by which a border between two threads' is chosen.
+const SAMPLES: usize = 64;
+
+/// Such elements in order; several threads sort, each those of some values.
+pub fn sorted<T: Copy + Ord + Send + Sync>(elements: &[T]) -> Vec<T> {
+    let parts = (elements.len() as u32 / LEAST_SORTED).clamp(1, count() as u32) as usize;
+    let step = elements.len() / (parts * SAMPLES) + 1;
+    let mut samples: Vec<T> = elements.iter().step_by(step).copied().collect();
+    samples.sort_unstable();
+    let border = |part: usize| samples[part * samples.len() / parts];
+    let some = each((0..parts).collect(), |part| {
+        let mine = |element: &&T| {
+            (part == 0 || **element >= border(part))
+                && (part + 1 == parts || **element < border(part + 1))
+        };
+        let mut some: Vec<T> = elements.iter().filter(mine).copied().collect();
+        some.sort_unstable();
+        some
+    });
+    concat(some)
+}
+
 /// As [`each`] on threads that are begun with what `thread` gives.
 fn each_on<P: Send, T: Send>(
     thread: impl Fn() -> Builder,
@@ -168,6 +192,17 @@ mod tests {
             let parts: Vec<Vec<u32>> = parts.collect();
             let all: Vec<u32> = (0..lengths.iter().sum::<usize>() as u32).collect();
             assert!(concat(parts) == all);
+        }
+    }
+
+    #[test]
+    fn threads_sort() {
+        for (length, values) in [(0, 1), (1, 1), (1000, 7), (1 << 18, u32::MAX), (1 << 18, 3)] {
+            let value = |at: u32| at.wrapping_mul(2_654_435_761) % values;
+            let elements: Vec<u32> = (0..length).map(value).collect();
+            let mut expected = elements.clone();
+            expected.sort_unstable();
+            assert!(sorted(&elements) == expected, "{length} of {values}");
         }
     }
 

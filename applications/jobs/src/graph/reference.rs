@@ -1,7 +1,12 @@
 //! The plain CPU reference: the same graph and the same ranks, computed with no heap of ours.
 
 use super::edges::EdgeList;
+use crate::threads::{concat, in_parts};
 use std::convert::Infallible;
+use std::ops::Range;
+
+/// Vertices that are worth a thread.
+const LEAST: u32 = 1 << 14;
 
 /// In-neighbours of every vertex, as compressed rows; each row is sorted, with multiplicity.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,33 +23,22 @@ impl InNeighbours {
         Self::of(graph.vertices, &graph.edges)
     }
 
-    /// As [`new`](Self::new), of so many targets; sources may be any vertices.
+    /// As [`new`](Self::new), of so many targets; sources may be any vertices. Several threads sort, each what enters some of them.
     pub fn of(targets: u32, edges: &[[u32; 2]]) -> Self {
-        let vertices = targets as usize;
-        let mut offsets = vec![0u32; vertices + 1];
-        for [_, target] in edges {
-            offsets[*target as usize + 1] += 1;
+        let (mut offsets, mut sources) = (vec![0], Vec::new());
+        let parts = in_parts(targets, LEAST, |targets| rows(targets, edges));
+        let mut begin = 0;
+        for (ends, some) in parts {
+            offsets.extend(ends.iter().map(|end| begin + end));
+            begin += some.len() as u32;
+            sources.push(some);
         }
-        for vertex in 0..vertices {
-            offsets[vertex + 1] += offsets[vertex];
-        }
-        let mut next = offsets[..vertices].to_vec();
-        let mut sources = vec![0u32; edges.len()];
-        for [source, target] in edges {
-            let slot = &mut next[*target as usize];
-            sources[*slot as usize] = *source;
-            *slot += 1;
-        }
-        let mut this = Self { offsets, sources };
-        for vertex in 0..targets {
-            let row = this.range(vertex);
-            this.sources[row].sort_unstable();
-        }
-        this
+        let sources = concat(sources);
+        Self { offsets, sources }
     }
 
     /// Where row `vertex` lies in `sources`.
-    pub fn range(&self, vertex: u32) -> std::ops::Range<usize> {
+    pub fn range(&self, vertex: u32) -> Range<usize> {
         let vertex = vertex as usize;
         self.offsets[vertex] as usize..self.offsets[vertex + 1] as usize
     }
@@ -65,6 +59,34 @@ impl InNeighbours {
     pub fn vertices(&self) -> u32 {
         self.offsets.len().saturating_sub(1) as u32
     }
+}
+
+/// The sources of the edges that enter these vertices, row after row, each in order, and where each row ends.
+fn rows(targets: Range<u32>, edges: &[[u32; 2]]) -> (Vec<u32>, Vec<u32>) {
+    let ours = edges.iter().filter(|[_, target]| targets.contains(target));
+    let ours = ours.map(|[source, target]| ((target - targets.start) as usize, *source));
+    // First lengths, then begins, which become ends.
+    let mut ends = vec![0u32; targets.len()];
+    for (row, _) in ours.clone() {
+        ends[row] += 1;
+    }
+    let mut all = 0;
+    for end in &mut ends {
+        let length = std::mem::replace(end, all);
+        all += length;
+    }
+    let mut sources = vec![0u32; all as usize];
+    for (row, source) in ours {
+        let end = &mut ends[row];
+        sources[*end as usize] = source;
+        *end += 1;
+    }
+    let mut begin = 0;
+    for end in &ends {
+        sources[begin..*end as usize].sort_unstable();
+        begin = *end as usize;
+    }
+    (ends, sources)
 }
 
 /// Parts of the PageRank recurrence that do not depend on the vertex.
@@ -139,11 +161,15 @@ impl PageRank {
                 // A vertex without out-edges is nobody's in-neighbour: its share is never read.
                 *share = rank / f64::from((*degree).max(1));
             }
-            for (vertex, rank) in (0..).zip(&mut mine) {
+            let rank = |vertex| {
                 let row = &graph.sources[graph.range(vertex)];
                 let sum: f64 = row.iter().map(|source| shares[*source as usize]).sum();
-                *rank = base + self.damping * sum;
-            }
+                base + self.damping * sum
+            };
+            let parts = in_parts(graph.vertices(), LEAST, |vertices| {
+                vertices.map(rank).collect::<Vec<f64>>()
+            });
+            mine = concat(parts);
             together(&mine, &mut ranks)?;
         }
         Ok(mine)

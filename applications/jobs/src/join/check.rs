@@ -2,6 +2,7 @@
 
 use super::reference::number;
 use super::report::Found;
+use crate::threads;
 use thiserror::Error;
 use warpheap::PoolStats;
 use warpheap_applications::join::Match;
@@ -90,8 +91,8 @@ pub fn same(expected: Found, got: Found) -> Result<(), Mismatch> {
 /// [`Mismatch`] for the first that differs.
 pub fn matches(reference: &[u64], found: &[Match]) -> Result<(), Mismatch> {
     count(reference.len() as u64, found.len() as u64)?;
-    let mut found: Vec<u64> = found.iter().map(|found| number(*found)).collect();
-    found.sort_unstable();
+    let found: Vec<u64> = found.iter().map(|found| number(*found)).collect();
+    let found = threads::sorted(&found);
     let mut pairs = reference.iter().zip(&found).enumerate();
     match pairs.find(|(_, (expected, got))| expected != got) {
         None => Ok(()),

@@ -2,6 +2,7 @@
 
 use super::tables::Tables;
 use crate::ranks::owner::mixed;
+use crate::threads;
 use warpheap_applications::join::{Match, Tuple};
 
 /// A match as a number: the order in which matches are compared.
@@ -18,9 +19,7 @@ pub fn checksum(found: &[Match]) -> u64 {
 /// Rows as numbers in the order of their keys.
 fn sorted(rows: &[Tuple]) -> Vec<u64> {
     let number = |row: &Tuple| u64::from(row.key) << 32 | u64::from(row.payload);
-    let mut rows: Vec<u64> = rows.iter().map(number).collect();
-    rows.sort_unstable();
-    rows
+    threads::sorted(&rows.iter().map(number).collect::<Vec<_>>())
 }
 
 /// The stretches of rows of both tables that have the same key, key by key.
@@ -83,8 +82,7 @@ impl Sorted {
                 }
             }
         });
-        matches.sort_unstable();
-        matches
+        threads::sorted(&matches)
     }
 }
 

@@ -1,16 +1,20 @@
 //! Whether a map held what it has to hold, and left nothing behind.
 
-use super::reference::{Counts, found};
+use super::reference::Counts;
 use super::report::Found;
 use super::run::Context;
 use super::sequences::letters;
+use super::tally::found;
+use crate::threads::in_parts;
 use warpheap::{HostAlloc, Pool};
 use warpheap_applications::kmer::Kmer;
 
+/// Pairs that are worth a thread.
+const LEAST: u32 = 1 << 16;
+
 /// What a map held, if it is as many k-mers as there are: all that is known of k-mers that the CPU has not counted.
 pub fn counted_all(context: &Context<'_>, pairs: &[(Kmer, u32)]) -> Result<Found, String> {
-    let pairs = pairs.iter().map(|&(kmer, count)| (number(kmer), count));
-    let found = found(pairs.collect(), context.top);
+    let found = found(pairs, context.top, |&(kmer, count)| (number(kmer), count));
     match (found.total, context.survey.total) {
         (got, total) if got != total => Err(format!("{got} k-mers were counted, not {total}")),
         _ => Ok(found),
@@ -24,13 +28,14 @@ fn number(kmer: Kmer) -> u64 {
 
 /// Holds what was read from a map against what the CPU counted.
 pub fn check(counts: &Counts, pairs: &[(Kmer, u32)]) -> Result<(), String> {
-    for (kmer, got) in pairs {
+    let parts = in_parts(pairs.len() as u32, LEAST, |range| {
+        let mut some = pairs[range.start as usize..range.end as usize].iter();
+        some.find(|(kmer, got)| counts.of(number(*kmer)) != *got)
+    });
+    if let Some((kmer, got)) = parts.into_iter().flatten().next() {
         let key = number(*kmer);
-        let count = counts.of.get(&key).copied().unwrap_or(0);
-        if *got != count {
-            let kmer = letters(key, counts.k);
-            return Err(format!("{kmer} was counted {got} times, not {count}"));
-        }
+        let (kmer, count) = (letters(key, counts.k), counts.of(key));
+        return Err(format!("{kmer} was counted {got} times, not {count}"));
     }
     let (got, distinct) = (pairs.len() as u64, counts.distinct());
     if got != distinct {

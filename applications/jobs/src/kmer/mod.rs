@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | `sequences`, [`read`], `generate` | sequences: what they are, FASTA files, generated ones |
+//! | `tally` | how many k-mers were counted, how often they come, and the most frequent ones |
 //! | `reference`, `survey` | what the CPU counts; how many k-mers there are, without counting each |
 //! | `parts` | sequences in parts, one for each device, and the sums of what was counted |
 //! | `arrivals` | pieces of sequences that are counted while others are on their way |
@@ -27,6 +28,7 @@ pub mod report;
 mod run;
 pub(crate) mod sequences;
 mod survey;
+mod tally;
 
 pub use allocators::{Job, all, traced};
 pub use options::{Input, MOST_BASES, Options};

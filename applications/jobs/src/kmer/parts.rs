@@ -105,7 +105,7 @@ mod tests {
             len: part.places + k - 1,
             ..Sequences::default()
         };
-        reference::count(&alone, k, true).of
+        reference::count(&alone, k, true).all()
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
                         *sums.entry(kmer).or_insert(0) += count;
                     }
                 }
-                let whole = reference::count(&sequences, k, true).of;
+                let whole = reference::count(&sequences, k, true).all();
                 assert_eq!(sums, whole, "k {k}, {parts} parts");
             }
         }

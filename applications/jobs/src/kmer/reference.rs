@@ -2,75 +2,74 @@
 
 use super::report::Found;
 use super::sequences::Sequences;
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use super::tally::Tally;
+use crate::ranks::owner::{mixed, of_hash};
+use crate::threads::{self, each};
+use std::collections::HashMap;
 
-/// Counts below this are counted in a vector.
-const SMALL: usize = 1 << 12;
+/// Places that are worth a thread.
+const LEAST: u32 = 1 << 16;
 
 /// How often each k-mer comes.
 #[derive(Debug)]
 pub struct Counts {
     /// Bases of a k-mer.
     pub k: u32,
-    /// How often each comes: the last base in the lowest bits.
-    pub of: HashMap<u64, u32>,
+    /// How often each comes, the last base in the lowest bits: a share for each thread that counted, by the k-mer's hash.
+    shares: Vec<HashMap<u64, u32>>,
     /// All together.
     pub total: u64,
 }
 
-/// Counts the k-mers; `canonical` if a k-mer stands for its reverse complement, too.
+/// Counts the k-mers; `canonical` if a k-mer stands for its reverse complement, too. Several threads look at all of them, and each counts
+/// its share.
 pub fn count(sequences: &Sequences, k: u32, canonical: bool) -> Counts {
-    let mut of = HashMap::new();
-    let mut total = 0;
-    sequences.kmers(k, canonical, 0..sequences.places(k), |kmer| {
-        *of.entry(kmer).or_insert(0) += 1;
-        total += 1;
+    let places = sequences.places(k);
+    let threads = (places / LEAST).clamp(1, threads::count() as u32) as usize;
+    let shares = each((0..threads).collect(), |mine| {
+        let mut of = HashMap::new();
+        sequences.kmers(k, canonical, 0..places, |kmer| {
+            if share(kmer, threads) == mine {
+                *of.entry(kmer).or_insert(0) += 1;
+            }
+        });
+        of
     });
-    Counts { k, of, total }
+    let all = shares.iter().flat_map(HashMap::values);
+    let total = all.map(|count| u64::from(*count)).sum();
+    Counts { k, shares, total }
 }
 
-/// The order of k-mers by how often they come, the most frequent first, equal ones in the order of the alphabet.
-pub fn by_frequency(a: &(u64, u32), b: &(u64, u32)) -> Ordering {
-    b.1.cmp(&a.1).then(a.0.cmp(&b.0))
+/// Whose of so many threads a k-mer is.
+fn share(kmer: u64, threads: usize) -> usize {
+    of_hash(mixed(kmer), threads)
 }
 
 impl Counts {
     /// Number of different k-mers.
     pub fn distinct(&self) -> u64 {
-        self.of.len() as u64
+        self.shares.iter().map(|share| share.len() as u64).sum()
+    }
+
+    /// How often a k-mer comes.
+    pub fn of(&self, kmer: u64) -> u32 {
+        let share = &self.shares[share(kmer, self.shares.len())];
+        share.get(&kmer).copied().unwrap_or(0)
     }
 
     /// What is reported of them, with the `top` most frequent ones.
     pub fn found(&self, top: usize) -> Found {
-        found(self.of.iter().map(|(&k, &n)| (k, n)).collect(), top)
+        let shares = self.shares.iter().collect();
+        let found = each(shares, |share: &HashMap<u64, u32>| {
+            Tally::of(share.iter().map(|(&kmer, &count)| (kmer, count)), top)
+        });
+        Tally::together(found, top)
     }
-}
 
-/// What is reported of k-mers, each of which is there once, with how often it comes; with the `top` most frequent ones.
-pub fn found(mut counts: Vec<(u64, u32)>, top: usize) -> Found {
-    let (mut total, distinct) = (0, counts.len() as u64);
-    // Nearly all counts are small, and a place in a vector is soon found.
-    let (mut small, mut large) = (vec![0; SMALL], BTreeMap::new());
-    for &(_, count) in &counts {
-        total += u64::from(count);
-        match small.get_mut(count as usize) {
-            Some(kmers) => *kmers += 1,
-            None => *large.entry(count).or_insert(0) += 1,
-        }
-    }
-    let spectrum = (0..).zip(small).filter(|&(_, kmers)| kmers > 0);
-    let spectrum = spectrum.chain(large).collect();
-    if top < counts.len() {
-        counts.select_nth_unstable_by(top, by_frequency);
-        counts.truncate(top);
-    }
-    counts.sort_unstable_by(by_frequency);
-    Found {
-        total,
-        distinct,
-        top: counts,
-        spectrum,
+    /// All of them.
+    #[cfg(test)]
+    pub fn all(self) -> HashMap<u64, u32> {
+        self.shares.into_iter().flatten().collect()
     }
 }
 
@@ -107,8 +106,22 @@ mod tests {
         assert_eq!(counts.spectrum, [(2, 1), (4, 1)]);
         assert_eq!((counts.total, counts.distinct), (6, 2));
         assert_eq!(counts.top, [(0, 4)]);
-        let often = found(vec![(1, 1 << 20), (2, 7), (3, 1 << 20)], 2);
-        assert_eq!(often.spectrum, [(7, 1), (1 << 20, 2)]);
-        assert_eq!(often.top, [(1, 1 << 20), (3, 1 << 20)]);
+    }
+
+    #[test]
+    fn threads_do_not_matter() {
+        let reads = crate::kmer::generate::reads(3 * LEAST, 3);
+        let counts = count(&reads, 11, true);
+        let mut all = HashMap::new();
+        reads.kmers(11, true, 0..reads.places(11), |kmer| {
+            *all.entry(kmer).or_insert(0) += 1;
+        });
+        assert_eq!(
+            counts.total,
+            all.values().map(|count| u64::from(*count)).sum::<u64>()
+        );
+        assert_eq!(counts.distinct(), all.len() as u64);
+        assert!(all.iter().all(|(&kmer, &count)| counts.of(kmer) == count));
+        assert_eq!(counts.of(u64::MAX), 0);
     }
 }

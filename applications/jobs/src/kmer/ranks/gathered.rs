@@ -2,8 +2,8 @@
 
 use crate::error::JobError;
 use crate::kmer::frequencies;
-use crate::kmer::reference::by_frequency;
 use crate::kmer::report::{Found, Frequency, Phases, RankReport, Run, rate};
+use crate::kmer::tally::by_frequency;
 use crate::ranks::exchanged::Exchanged;
 use crate::ranks::nanos;
 use std::collections::BTreeMap;

@@ -141,7 +141,7 @@ mod tests {
                 let counts = reference::count(&sequence.finish(), k, canonical);
                 assert_eq!(counts.total, kmers);
                 shares[rank] += kmers;
-                for (kmer, count) in counts.of {
+                for (kmer, count) in counts.all() {
                     *all.entry(kmer).or_insert(0) += count;
                     assert_eq!(*owners.entry(kmer).or_insert(rank), rank, "k {k}");
                 }
@@ -157,7 +157,7 @@ mod tests {
         for k in [1, 2, 3, 15, 16, 21, 31] {
             for (canonical, ranks, step) in [(false, 3, 6000), (true, 4, 701), (true, 1, 1000)] {
                 let (counts, _) = counted(&sequences, k, canonical, ranks, step);
-                let expected = reference::count(&sequences, k, canonical).of;
+                let expected = reference::count(&sequences, k, canonical).all();
                 assert_eq!(counts, expected, "k {k}, {ranks} ranks");
             }
         }
