@@ -2,7 +2,9 @@
 
 use super::DeviceError;
 use crate::{Element, HeapData};
+use core::alloc::Layout;
 use core::mem::{size_of, size_of_val};
+use std::alloc::{alloc_zeroed, handle_alloc_error};
 use std::borrow::Cow;
 use std::vec::Vec;
 
@@ -35,20 +37,34 @@ pub(super) fn filled_by<T: Element>(
 ) -> Result<Vec<T>, DeviceError> {
     // No more elements than fit into a word.
     let room = padded((len * size_of::<T>()) as u64) as usize;
-    let mut data: Vec<T> = Vec::with_capacity(match size_of::<T>() {
-        0 => len,
-        size => room.div_ceil(size),
-    });
-    let start = data.as_mut_ptr().cast::<u8>();
-    // SAFETY: the vector has room for so many bytes, which are zeroed before they are seen as initialised.
-    let bytes = unsafe {
-        core::ptr::write_bytes(start, 0, room);
-        core::slice::from_raw_parts_mut(start, room)
+    let mut data: Vec<T> = match size_of::<T>() {
+        0 => Vec::with_capacity(len),
+        size => zeroed(room.div_ceil(size)),
     };
+    let start = data.as_mut_ptr().cast::<u8>();
+    // SAFETY: the vector has room for so many bytes, and they are zero.
+    let bytes = unsafe { core::slice::from_raw_parts_mut(start, room) };
     write(bytes)?;
-    // SAFETY: there is room for them, the bytes were initialised above, and any bytes are elements.
+    // SAFETY: there is room for them, the bytes are initialised, and any bytes are elements.
     unsafe { data.set_len(len) };
     Ok(data)
+}
+
+/// An empty vector with room for so many elements, all of which is zero. The system has zero pages at hand: whoever writes to them first
+/// gets them, which may be several threads.
+fn zeroed<T>(capacity: usize) -> Vec<T> {
+    let layout = Layout::array::<T>(capacity).ok();
+    let Some(layout) = layout.filter(|layout| layout.size() > 0) else {
+        // Nothing, or more than there can be, which the vector says.
+        return Vec::with_capacity(capacity);
+    };
+    // SAFETY: the size is not zero.
+    let start = unsafe { alloc_zeroed(layout) };
+    if start.is_null() {
+        handle_alloc_error(layout);
+    }
+    // SAFETY: it was allocated with the layout of so many elements, as a vector would.
+    unsafe { Vec::from_raw_parts(start.cast(), 0, capacity) }
 }
 
 /// The bytes of plain data.
