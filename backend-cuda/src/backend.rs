@@ -14,7 +14,7 @@ use crate::nvtx;
 use crate::own::Own;
 use crate::recent::Recent;
 use crate::session::Session;
-use crate::state::State;
+use crate::state::{State, foreign};
 use crate::status::{Refused, Status, no_device};
 use crate::stream::Shared;
 use crate::sys::limit::MALLOC_HEAP_SIZE;
@@ -87,7 +87,6 @@ impl CudaBackend {
             timeout: config.timeout,
             state: Mutex::new(ManuallyDrop::new(State {
                 modules: BTreeMap::new(),
-                load_time: Duration::ZERO,
                 recent: Recent::new(),
                 buffers: Table::new(),
                 retired: Vec::new(),
@@ -326,8 +325,8 @@ impl Backend for CudaBackend {
             return Ok(ModuleId(*id));
         }
         let started = Instant::now();
-        let loaded = Loaded::new(&mut state.session, image, self.capability, self.fences)?;
-        state.load_time += started.elapsed();
+        let mut loaded = Loaded::new(&mut state.session, image, self.capability, self.fences)?;
+        loaded.load_time += started.elapsed();
         if loaded.reports_panics || globals::calls_by_pointer(&loaded.ptx) {
             globals::enlarge_stacks(&mut state.session, self.stack_bytes)?;
         }
@@ -336,8 +335,20 @@ impl Backend for CudaBackend {
         Ok(ModuleId(id))
     }
 
+    fn load_kernel(&self, module: ModuleId, entry: &str) -> Result<(), DeviceError> {
+        let mut state = self.enter("loading a kernel")?;
+        let State {
+            modules, session, ..
+        } = &mut **state;
+        match modules.get_mut(&module.0) {
+            Some(loaded) => loaded.kernel(session, entry).map(drop),
+            None => Err(foreign(entry, "its module")),
+        }
+    }
+
     fn load_time(&self) -> Duration {
-        self.lock().load_time
+        let state = self.lock();
+        state.modules.values().map(|loaded| loaded.load_time).sum()
     }
 
     fn await_bound(&self, heap: BufferId) -> Result<(), DeviceError> {

@@ -1,4 +1,8 @@
 //! Loaded modules and their kernels.
+//!
+//! The driver compiles a text as a whole, and with each kernel all that it may call, so a text of thirty kernels takes as long as thirty
+//! texts. A program launches few of them. So each kernel is compiled by itself when it is first needed, where kernels share no variables
+//! and `CUDA_MODULE_LOADING=EAGER` does not say otherwise.
 
 use crate::code::{self, Code};
 use crate::driver;
@@ -12,9 +16,10 @@ use crate::status::Status;
 use crate::sys::{self, CUfunction};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
+use std::time::{Duration, Instant};
 use warpheap_api::abi::{self, ARG_WORDS, HEAP_WORDS};
 use warpheap_api::host::{BufferId, DeviceError, KernelImage};
-use warpheap_ptx::unguarded_mask;
+use warpheap_ptx::{Parts, unguarded_mask};
 
 /// Most registers of a lane. A multiprocessor has 65536: with more than 64 a lane, blocks of 1024 lanes
 /// could not be launched at all, and kernels that allocate are bound by how many lanes run at once.
@@ -50,7 +55,10 @@ unsafe impl Send for Kernel {}
 
 /// A loaded module.
 pub(crate) struct Loaded {
-    pub(crate) code: Code,
+    /// All kernels, if they are compiled together.
+    whole: Option<Code>,
+    /// Where each is in the text, if they are not.
+    parts: Option<Parts>,
     name: &'static str,
     /// The text that it was made from, as the image has it.
     pub(crate) ptx: String,
@@ -67,8 +75,12 @@ pub(crate) struct Loaded {
     /// The buffer of the heap that is bound.
     pub(crate) heap: Option<BufferId>,
     kernels: BTreeMap<String, Kernel>,
-    /// Bytes of machine code of every kernel, once someone asked for them.
-    sizes: Option<HashMap<String, u64>>,
+    /// Those that are compiled by themselves.
+    apart: Vec<Code>,
+    /// Bytes of machine code of kernels that someone asked for, if they could be found out.
+    sizes: HashMap<String, Option<u64>>,
+    /// How long all took to load.
+    pub(crate) load_time: Duration,
 }
 
 impl Loaded {
@@ -87,11 +99,7 @@ impl Loaded {
                 feature: "cuda",
             });
         };
-        let refuse = |session: &Session, what: String| DeviceError::Driver {
-            device: session.name.clone(),
-            call: "cuModuleLoadDataEx",
-            what: format!("the PTX of `{}`: {what}", image.name),
-        };
+        let refuse = |session: &Session, what| refusal(session, image.name, what);
         if let Some((major, minor)) = ptx::target(text).filter(|&needs| needs > capability) {
             return Err(refuse(
                 session,
@@ -110,45 +118,52 @@ impl Loaded {
                 ),
             ));
         }
-        let text_here = fences.of(text);
-        let Ok(image_text) = CString::new(&*text_here) else {
-            return Err(refuse(
-                session,
-                "it has a NUL byte in it; build it again".into(),
-            ));
-        };
-        let reports_panics = globals::defines(text, abi::PANIC_REPORT, abi::PANIC_WORDS);
-        let loaded = || -> Result<Code, Status> {
-            Ok(match reports_panics {
-                true => Code::of_cubin(&link::link(&image_text, Some(REGISTERS))?)?,
-                false => Code::of_ptx(&image_text, REGISTERS)?,
-            })
-        };
-        let code = match loaded() {
-            Ok(code) => code,
-            Err(first) => {
-                let (again, log) = driver::compiler_messages(&image_text);
-                // The second answer is the more exact one, unless the error did not come again.
-                let status = again.ok().err().unwrap_or(first);
-                if status.is_fatal() && first.is_fatal() {
-                    let during = format!("loading `{}`", image.name);
-                    return Err(session.fail("cuModuleLoadDataEx", during, status));
-                }
-                return Err(refuse(session, not_compiled(&text_here, status, &log)));
-            }
-        };
-        Ok(Loaded {
-            code,
+        let mut loaded = Loaded {
+            whole: None,
+            parts: Parts::of(text).filter(|parts| parts.entries() > 1 && !is_eager()),
             name: image.name,
             ptx: text.to_owned(),
             fences,
-            reports_panics,
+            reports_panics: globals::defines(text, abi::PANIC_REPORT, abi::PANIC_WORDS),
             panic_report: None,
             panicked: 0,
             takes_heap: globals::defines(text, abi::GLOBAL_HEAP, abi::ARG_WORDS),
             heap: None,
             kernels: BTreeMap::new(),
-            sizes: None,
+            apart: Vec::new(),
+            sizes: HashMap::new(),
+            load_time: Duration::ZERO,
+        };
+        // A text that cannot be compiled says so here if it has one kernel, and with the first launch if it has several.
+        if loaded.parts.is_none() {
+            loaded.whole = Some(loaded.compiled(session, text)?);
+        }
+        Ok(loaded)
+    }
+
+    /// Compiles a text of this module.
+    fn compiled(&self, session: &mut Session, text: &str) -> Result<Code, DeviceError> {
+        let text = self.fences.of(text);
+        let Ok(image) = CString::new(&*text) else {
+            let what = "it has a NUL byte in it; build it again".into();
+            return Err(refusal(session, self.name, what));
+        };
+        let loaded = || -> Result<Code, Status> {
+            Ok(match self.reports_panics {
+                true => Code::of_cubin(&link::link(&image, Some(REGISTERS))?)?,
+                false => Code::of_ptx(&image, REGISTERS)?,
+            })
+        };
+        loaded().map_err(|first| {
+            let (again, log) = driver::compiler_messages(&image);
+            // The second answer is the more exact one, unless the error did not come again.
+            let status = again.ok().err().unwrap_or(first);
+            if status.is_fatal() && first.is_fatal() {
+                let during = format!("loading `{}`", self.name);
+                return session.fail("cuModuleLoadDataEx", during, status);
+            }
+            let what = not_compiled(&text, status, &log);
+            refusal(session, self.name, what)
         })
     }
 
@@ -157,7 +172,11 @@ impl Loaded {
         let mut words: HeapWords = [0; ARG_WORDS];
         words[..HEAP_WORDS].copy_from_slice(&heap);
         let name = CString::new(abi::GLOBAL_HEAP).unwrap_or_default();
-        self.code.put(&name, &words)?;
+        let Some(whole) = &self.whole else {
+            // None of its kernels has such a variable.
+            return Err(Status::NOT_FOUND);
+        };
+        whole.put(&name, &words)?;
         // The copy may still be on its way on the default stream, and launches are on other ones. These are not waited for.
         end_of_default_stream()?;
         Ok(())
@@ -177,7 +196,18 @@ impl Loaded {
         if let Some(kernel) = self.kernels.get(entry) {
             return Ok(*kernel);
         }
-        let kernel = self.find(entry).map_err(|status| match status {
+        let started = Instant::now();
+        let found = match (self.alone(entry), &self.whole) {
+            (Some(text), _) => {
+                let code = self.compiled(session, &text)?;
+                let found = find(&code, entry);
+                self.apart.push(code);
+                found
+            }
+            (None, Some(whole)) => find(whole, entry),
+            (None, None) => Err(Status::NOT_FOUND),
+        };
+        let kernel = found.map_err(|status| match status {
             Status::NOT_FOUND => DeviceError::LayoutMismatch {
                 module: self.name.to_string(),
                 format: "PTX",
@@ -186,24 +216,14 @@ impl Loaded {
             },
             status => session.fail("cuModuleGetFunction", format!("loading `{entry}`"), status),
         })?;
+        self.load_time += started.elapsed();
         self.kernels.insert(entry.to_string(), kernel);
         Ok(kernel)
     }
 
-    fn find(&self, entry: &str) -> Result<Kernel, Status> {
-        use sys::function as is;
-        let raw = self.code.function(entry)?;
-        // Asking also makes sure that the code is on the device before a launch is timed.
-        // SAFETY: the function is of this module.
-        let value = |attribute| unsafe { code::attribute(raw, attribute) };
-        let info = FunctionInfo {
-            registers: value(is::NUM_REGS)?,
-            local_bytes: value(is::LOCAL_SIZE_BYTES)?,
-            shared_bytes: value(is::SHARED_SIZE_BYTES)?,
-            max_block_dim: value(is::MAX_THREADS_PER_BLOCK)?,
-            code_bytes: None,
-        };
-        Ok(Kernel { raw, info })
+    /// The text of a kernel that is compiled by itself, if there is such a kernel.
+    fn alone(&self, entry: &str) -> Option<String> {
+        self.parts.as_ref()?.alone(&self.ptx, entry)
     }
 
     /// What is known of the kernel with this entry point, its code size included.
@@ -213,11 +233,49 @@ impl Loaded {
         entry: &str,
     ) -> Result<FunctionInfo, DeviceError> {
         let info = self.kernel(session, entry)?.info;
-        let sizes = self.sizes.get_or_insert_with(|| {
-            crate::cubin::code_sizes(&self.fences.of(&self.ptx)).unwrap_or_default()
-        });
-        let code_bytes = sizes.get(entry).copied();
+        let code_bytes = match self.sizes.get(entry) {
+            Some(bytes) => *bytes,
+            None => {
+                let alone = self.alone(entry);
+                let text = alone.as_deref().unwrap_or(&self.ptx);
+                let sizes = crate::cubin::code_sizes(&self.fences.of(text));
+                let bytes = sizes.and_then(|sizes| sizes.get(entry).copied());
+                self.sizes.insert(entry.to_string(), bytes);
+                bytes
+            }
+        };
         Ok(FunctionInfo { code_bytes, ..info })
+    }
+}
+
+/// Whether the user wants all kernels of a module to be loaded with it: by the variable that tells the driver the same.
+fn is_eager() -> bool {
+    std::env::var_os("CUDA_MODULE_LOADING").is_some_and(|how| how.eq_ignore_ascii_case("EAGER"))
+}
+
+/// The kernel with this name, and what the driver knows of it.
+fn find(code: &Code, entry: &str) -> Result<Kernel, Status> {
+    use sys::function as is;
+    let raw = code.function(entry)?;
+    // Asking also makes sure that the code is on the device before a launch is timed.
+    // SAFETY: the function is of this module.
+    let value = |attribute| unsafe { code::attribute(raw, attribute) };
+    let info = FunctionInfo {
+        registers: value(is::NUM_REGS)?,
+        local_bytes: value(is::LOCAL_SIZE_BYTES)?,
+        shared_bytes: value(is::SHARED_SIZE_BYTES)?,
+        max_block_dim: value(is::MAX_THREADS_PER_BLOCK)?,
+        code_bytes: None,
+    };
+    Ok(Kernel { raw, info })
+}
+
+/// That the text of a module is refused.
+fn refusal(session: &Session, module: &str, what: String) -> DeviceError {
+    DeviceError::Driver {
+        device: session.name.clone(),
+        call: "cuModuleLoadDataEx",
+        what: format!("the PTX of `{module}`: {what}"),
     }
 }
 

@@ -11,15 +11,12 @@ use crate::status::Status;
 use crate::stream::{Shared, StreamState};
 use crate::table::Table;
 use std::collections::BTreeMap;
-use std::time::Duration;
 use warpheap_api::abi::{ARG_WORDS, ArgBlock, HEAP_WORDS, SLICE_WORDS};
 use warpheap_api::host::{BufferId, BufferKind, DeviceError, HeapArg, Launch, ModuleId, aligned};
 
 /// Everything that calls share, in the order in which it is dropped.
 pub(crate) struct State {
     pub(crate) modules: BTreeMap<u64, Loaded>,
-    /// How long they took to load.
-    pub(crate) load_time: Duration,
     pub(crate) recent: Recent,
     pub(crate) buffers: Table<Allocation>,
     /// Memory that nothing uses, to be freed when no stream works.
@@ -259,7 +256,6 @@ impl State {
             lent,
             mut shared,
             session,
-            load_time: _,
             settling: _,
             reserved: _,
             paused: _,

@@ -194,6 +194,43 @@ fn texts_that_do_not_compile_say_why() {
 }
 
 #[test]
+fn a_kernel_is_compiled_when_it_is_first_needed() {
+    let Some(device) = open() else { return };
+    // Of the second one nobody knows that it is wrong, until it is needed.
+    let text = common::IMAGE.ptx.unwrap().to_owned() + "\n.entry broken_l1() { nonsense; }\n";
+    let image = KernelImage {
+        name: "half-broken",
+        ptx: Some(&text),
+        spirv: None,
+    };
+    let module = device.load(&image).unwrap();
+    let loaded = device.load_time();
+    let run = || launch(&module, "empty_l1", 1, 1, Vec::new()).run().unwrap();
+    run();
+    let with_one = device.load_time();
+    assert!(with_one > loaded, "{loaded:?} {with_one:?}");
+    run();
+    module.load_kernel("empty_l1").unwrap();
+    assert_eq!(device.load_time(), with_one);
+    module.load_kernel("increment_l1").unwrap();
+    assert!(device.load_time() > with_one);
+    let refused = module.load_kernel("broken_l1").unwrap_err().to_string();
+    assert!(
+        refused.contains("`half-broken`") && refused.contains("compiler says"),
+        "{refused}"
+    );
+    let launched = launch(&module, "broken_l1", 1, 1, Vec::new()).run();
+    assert_eq!(launched.unwrap_err().to_string(), refused);
+    let unknown = module.load_kernel("nobodys_l1").unwrap_err();
+    assert!(
+        matches!(unknown, DeviceError::LayoutMismatch { .. }),
+        "{unknown:?}"
+    );
+    run();
+    check_that_it_works(&device);
+}
+
+#[test]
 fn a_gpu_that_is_not_there_is_named() {
     let config = CudaConfig {
         device: 99,

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{IMAGE, check_that_it_works, launch, sleep};
+use common::{check_that_it_works, kernels, launch, sleep};
 use std::time::Instant;
 use warpheap_api::host::{Arg, Device, DeviceError, DeviceVec, Module};
 use warpheap_cuda::CudaConfig;
@@ -32,10 +32,6 @@ fn twice() -> Option<[Device; 2]> {
     let both = [gpu(0)?, gpu(0)?];
     both.iter().for_each(check_that_it_works);
     Some(both)
-}
-
-fn kernels(device: &Device) -> Module {
-    device.load(&IMAGE).unwrap()
 }
 
 /// Different words for each `salt`.

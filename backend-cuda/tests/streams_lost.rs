@@ -3,7 +3,7 @@
 mod common;
 
 use common::streams::Stream;
-use common::{IMAGE, launch};
+use common::{kernels, launch};
 use warpheap_api::host::{DeviceError, Work};
 use warpheap_cuda::CudaConfig;
 
@@ -12,7 +12,7 @@ fn a_fault_in_a_stream_names_its_launch_and_is_the_end() {
     let Some(device) = common::open(&CudaConfig::default()) else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let buffer = device.alloc(64).unwrap();
     let (first, second) = (Stream::open(&device), Stream::open(&device));
     second.fill(&buffer, 0, 16, 1);

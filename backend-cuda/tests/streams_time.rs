@@ -3,7 +3,7 @@
 mod common;
 
 use common::streams::{Stream, timed};
-use common::{IMAGE, launch};
+use common::{kernels, launch};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -35,7 +35,7 @@ fn each_launch_has_its_own_time() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     sleep(&module, 1).run().unwrap();
     let naps = [sleep(&module, 40), sleep(&module, 1), sleep(&module, 20)];
     let reports = device.run_all(&naps).unwrap();
@@ -50,7 +50,7 @@ fn streams_run_beside_each_other_and_beside_calls() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let nap = sleep(&module, 100);
     let streams: Vec<_> = (0..2).map(|_| Stream::open(&device)).collect();
     let all = |launch: &Prepared| {
@@ -88,7 +88,7 @@ fn a_wait_ends_at_a_pause_and_not_at_the_end_of_the_stream() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let stream = Stream::open(&device);
     let (short, long) = (sleep(&module, 10), sleep(&module, 200));
     stream.launch(&short);
@@ -113,7 +113,7 @@ fn stamps_tell_the_time_between_them() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let (first, second) = (Stream::open(&device), Stream::open(&device));
     first.launch(&empty(&module));
     let start = first.queue(Work::Stamp);
@@ -142,7 +142,7 @@ fn other_threads_go_on_while_one_runs_a_long_launch() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let stream = device.stream().unwrap();
     let mut vec = DeviceVec::<u32>::filled(&device, 1000, 7).unwrap();
     let (long, short) = (sleep(&module, 400), sleep(&module, 1));
@@ -178,7 +178,7 @@ fn long_batches_are_timed_launch_by_launch() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     // More than the driver's queue and the reports of a stream have room for, with a failure here and there.
     let (fails, empty) = (
         launch(&module, "report_l1", 1, 3, Vec::new()),

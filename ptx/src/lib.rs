@@ -7,14 +7,18 @@
 //! around two of them is followed by that addition, and a text without it is not loaded. Code that the builder does not see (`warpheap-raw`) has the addition in its source: there the sum
 //! stands in a register of its own, and the mask alone is used for nothing else.
 //!
+//! **Parts.** A kernel may be compiled without the others of its text, where they share no variable ([`Parts`]).
+//!
 //! **Fences.** GPUs of compute capability 9.0 have fences that only acquire or only release, which cost less. PTX
 //! for older ones cannot name them, so each `fence.acq_rel.gpu` says in a comment which of the two is meant, and
 //! the loader writes the better form where device and driver have it.
 
 mod loops;
+mod parts;
 mod spare;
 
 pub use loops::has_loop_of_masks;
+pub use parts::Parts;
 pub use spare::without_spare_own_lanes;
 use std::borrow::Cow;
 
@@ -142,17 +146,7 @@ struct Body<'a> {
 impl<'a> Body<'a> {
     /// From its header and the text behind its brace; `None` for anything else.
     fn of(header: &'a str, rest: &'a str) -> Option<Self> {
-        let mut words = words(header).skip_while(|&word| word != ".func" && word != ".entry");
-        let function = words.next()? == ".func";
-        let mut name = words.next()?;
-        // What it returns stands before its name.
-        if name.starts_with('(') {
-            while !name.ends_with(')') {
-                name = words.next()?;
-            }
-            name = words.next()?;
-        }
-        let name = name.split('(').next()?;
+        let (function, name) = (words(header).any(|word| word == ".func"), name(header)?);
         Some(Body {
             name,
             needs_guards: function,
@@ -208,6 +202,20 @@ impl<'a> Body<'a> {
         let wrong = self.unguarded || !self.wanted.is_empty() || used_bare;
         (wrong && (self.needs_guards || has_loop_of_masks(text))).then_some(self.name)
     }
+}
+
+/// What the header of a function or an entry calls it; `None` for anything else.
+fn name(header: &str) -> Option<&str> {
+    let mut words = words(header).skip_while(|&word| word != ".func" && word != ".entry");
+    let mut name = words.nth(1)?;
+    // What it returns stands before its name.
+    if name.starts_with('(') {
+        while !name.ends_with(')') {
+            name = words.next()?;
+        }
+        name = words.next()?;
+    }
+    name.split('(').next()
 }
 
 /// How often a register stands in a text.

@@ -233,6 +233,16 @@ pub trait Backend: Any + Send + Sync + fmt::Debug {
     /// [`DeviceError::NoImage`], [`DeviceError::Driver`].
     fn load(&self, image: &KernelImage<'_>) -> Result<ModuleId, DeviceError>;
 
+    /// Loads a kernel of a module that is loaded; see [`Module::load_kernel`](super::Module::load_kernel). Does nothing where no launch
+    /// waits for that.
+    ///
+    /// # Errors
+    /// [`DeviceError::LayoutMismatch`] if the module has no such entry; [`DeviceError::Lost`],
+    /// [`DeviceError::Driver`].
+    fn load_kernel(&self, _module: ModuleId, _entry: &str) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
     /// How long kernels took to load since the device was opened: reading images, and waiting for the driver's compiler
     /// or for what it kept. Some backends compile a kernel when it is first launched; the times of launches on the device
     /// have none of it. Zero where nothing is compiled.

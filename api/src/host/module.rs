@@ -128,6 +128,18 @@ impl Module {
         Ok(*self.inner.id.get_or_init(|| loaded))
     }
 
+    /// Loads the module, if that has not been done, and a kernel of it, which its first launch does otherwise. With CUDA that first launch
+    /// takes as long as the driver compiles the kernel, once on a machine, and it waits until all that runs on the device has ended. So
+    /// kernels that wait for each other while they run, on several streams, are loaded before. What takes part in a measurement is, too.
+    /// `entry` is the constant `ENTRY` of the trait that `#[kernel]` makes.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id); [`DeviceError::LayoutMismatch`] if there is no such kernel.
+    pub fn load_kernel(&self, entry: &str) -> Result<(), DeviceError> {
+        let id = self.id()?;
+        self.device().backend().load_kernel(id, entry)
+    }
+
     /// Makes `pool` the heap that Rust's own collections in these kernels take from, until another one is
     /// bound or the pool's memory is given back. The method `bind_heap` of a crate's `Kernels` does it for
     /// the allocator that the crate was compiled for.

@@ -3,11 +3,24 @@
 use crate::seconds::seconds;
 use serde::Serialize;
 use std::time::Duration;
+use warpheap::api::LAYOUT_VERSION;
 use warpheap::{Device, DeviceError};
+use warpheap_applications::Kernels;
 use warpheap_dist::World;
 
 /// The name that means all devices instead of one.
 const ALL: &str = "all";
+
+/// Loads kernels that are of no allocator, so that no launch has to while others wait or something is timed.
+///
+/// # Errors
+/// As [`Module::load_kernel`](warpheap::Module::load_kernel).
+pub fn load(kernels: &Kernels, names: &[&str]) -> Result<(), DeviceError> {
+    let module = kernels.module("");
+    names
+        .iter()
+        .try_for_each(|name| module.load_kernel(&format!("{name}_l{LAYOUT_VERSION}")))
+}
 
 /// Whether a user means all devices.
 fn is_all(device: Option<&str>) -> bool {

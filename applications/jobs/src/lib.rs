@@ -33,6 +33,7 @@
 //! | [`scale`] | what hundreds of ranks would do: work shared out as the jobs do it, times by a model |
 
 pub mod allocators;
+mod clock;
 pub mod device;
 pub mod error;
 pub mod graph;

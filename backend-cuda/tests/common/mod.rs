@@ -17,6 +17,17 @@ pub const IMAGE: KernelImage = KernelImage {
     spirv: None,
 };
 
+/// The kernels of [`IMAGE`], all of them loaded: to load one waits for what runs.
+pub fn kernels(device: &Device) -> Module {
+    let module = device.load(&IMAGE).unwrap();
+    let text = IMAGE.ptx.unwrap_or_default();
+    for entry in text.split(".entry ").skip(1) {
+        let name = entry.split('(').next().unwrap_or_default();
+        module.load_kernel(name).unwrap();
+    }
+    module
+}
+
 /// The first GPU, which works and gives up on launches after 0.2 s, and its kernels.
 pub fn open_impatient() -> Option<(Device, Module)> {
     let device = open(&CudaConfig {
@@ -24,7 +35,7 @@ pub fn open_impatient() -> Option<(Device, Module)> {
         ..CudaConfig::default()
     })?;
     check_that_it_works(&device);
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     Some((device, module))
 }
 

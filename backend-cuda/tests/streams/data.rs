@@ -1,7 +1,7 @@
 //! Data: writes, reads, fills, copies, and the memory they need.
 
 use crate::common::streams::Stream;
-use crate::common::{IMAGE, sleep};
+use crate::common::{kernels, sleep};
 use crate::{open, words};
 use warpheap_api::host::Work;
 
@@ -65,7 +65,7 @@ fn many_small_copies_keep_their_data_apart() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let stream = Stream::open(&device);
     let buffer = device.alloc(40_000).unwrap();
     stream.launch(&sleep(&module, 50));
@@ -91,7 +91,7 @@ fn a_read_is_taken_once_and_when_it_has_ended() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let stream = Stream::open(&device);
     let buffer = device.alloc(16).unwrap();
     stream.fill(&buffer, 0, 4, 6);
@@ -121,7 +121,7 @@ fn memory_that_is_given_back_while_streams_work_is_there_again() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let stream = Stream::open(&device);
     let bytes = device.info().memory_bytes / 4 * 3;
     for _ in 0..3 {

@@ -1,7 +1,7 @@
 //! Failures and panics: found wherever they happen, told once.
 
 use crate::common::streams::Stream;
-use crate::common::{IMAGE, launch};
+use crate::common::{kernels, launch};
 use crate::{empty, id, increment, open, report};
 use warpheap_api::host::{DeviceError, DeviceVec, KernelImage, Work};
 
@@ -39,7 +39,7 @@ fn a_failure_is_told_once_after_the_wait() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let stream = Stream::open(&device);
     let other = Stream::open(&device);
     assert!(stream.failure().is_none());
@@ -68,7 +68,7 @@ fn long_chains_run_whole_and_every_failure_is_found() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let count = DeviceVec::<u32>::zeroed(&device, 1).unwrap();
     let (one, fails) = (increment(&module, &count), report(&module, 2));
     let stream = Stream::open(&device);
@@ -98,7 +98,7 @@ fn a_failure_is_found_wherever_a_wait_ends() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let (none, fails) = (empty(&module), report(&module, 1));
     let stream = Stream::open(&device);
     // Every distance from a post, and over the end of the ring of reports.
@@ -127,7 +127,7 @@ fn a_batch_is_one_piece_of_work_however_long() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let count = DeviceVec::<u32>::zeroed(&device, 1).unwrap();
     let one = increment(&module, &count);
     let mut launches: Vec<_> = (0..5000).map(|_| one.launch().unwrap()).collect();

@@ -1,7 +1,7 @@
 //! Order: within a stream, between streams, from several threads.
 
 use crate::common::streams::Stream;
-use crate::common::{IMAGE, launch, sleep};
+use crate::common::{kernels, launch, sleep};
 use crate::{MS, empty, id, increment, open, words};
 use std::time::{Duration, Instant};
 use warpheap_api::host::{Device, DeviceVec, HeapArg, IntoArg, KernelImage, Mark, Work};
@@ -39,7 +39,7 @@ fn a_stream_runs_its_work_in_order() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let count = DeviceVec::<u32>::zeroed(&device, 1).unwrap();
     let copies = device.alloc(400).unwrap();
     let stream = Stream::open(&device);
@@ -62,7 +62,7 @@ fn numbers_count_from_1_and_are_reached_some_time() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let stream = Stream::open(&device);
     stream.wait(Mark {
         stream: stream.id,
@@ -92,7 +92,7 @@ fn marks_order_streams() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let count = DeviceVec::<u32>::zeroed(&device, 1).unwrap();
     let (one, nap) = (increment(&module, &count), sleep(&module, 3));
     let streams = [Stream::open(&device), Stream::open(&device)];
@@ -113,7 +113,7 @@ fn threads_use_streams_at_the_same_time() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let shared = Stream::open(&device);
     let total = DeviceVec::<u32>::zeroed(&device, 1).unwrap();
     let everybody = increment(&module, &total);
@@ -145,7 +145,7 @@ fn heaps_are_bound_between_launches() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let (module, sleeps) = (device.load(&HEAPS).unwrap(), device.load(&IMAGE).unwrap());
+    let (module, sleeps) = (device.load(&HEAPS).unwrap(), kernels(&device));
     let backend = device.backend();
     let stream = Stream::open(&device);
     let out = DeviceVec::<u32>::filled(&device, 1, 1).unwrap();
@@ -180,7 +180,7 @@ fn heaps_are_bound_between_launches() {
 
 /// A launch that fills the device many times over, and one behind it that does nothing: how long each takes.
 fn beside_long_work(device: &Device, short: &Stream<'_>) -> [Duration; 2] {
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(device);
     let long = Stream::open(device);
     // Blocks as large as there are, more than fit, 5 ms each.
     let naps = launch(&module, "sleep_l1", 6000, 1024, vec![5u32.into_arg()]);

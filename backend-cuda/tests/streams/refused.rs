@@ -1,7 +1,7 @@
 //! What is refused, and streams that are gone.
 
 use crate::common::streams::Stream;
-use crate::common::{IMAGE, launch};
+use crate::common::{IMAGE, kernels, launch};
 use crate::{MS, another, empty, increment, open, report};
 use warpheap_api::host::{DeviceError, DeviceVec, Mark, StreamId, Work};
 
@@ -11,7 +11,7 @@ fn a_batch_with_a_bad_launch_queues_nothing() {
         return;
     };
     let Some(other) = another() else { return };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let stream = Stream::open(&device);
     let count = DeviceVec::<u32>::zeroed(&device, 1).unwrap();
     let foreign = DeviceVec::<u32>::zeroed(&other, 1).unwrap();
@@ -105,7 +105,7 @@ fn a_stream_that_is_gone_has_reached_everything_and_its_place_is_used_again() {
     let Some((_alone, device)) = open() else {
         return;
     };
-    let module = device.load(&IMAGE).unwrap();
+    let module = kernels(&device);
     let streams = device.backend().streams().unwrap();
     let mut ids = Vec::<StreamId>::new();
     for round in 0..5 {

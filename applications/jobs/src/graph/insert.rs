@@ -4,6 +4,7 @@ use super::batch::Batch;
 use super::context::Context;
 use super::report::Phases;
 use super::steps::Steps;
+use crate::clock::Clock;
 use crate::pool::Failed;
 use crate::threads::each;
 use std::time::Instant;
@@ -66,7 +67,7 @@ fn one<A: GraphInsertEntry>(
         let segments = room.segments(groups)?;
         phases.upload += started.elapsed();
 
-        let started = Instant::now();
+        let started = Clock::start(context.device);
         let shape = LaunchConfig::for_num_elems(segments.len() as u32);
         let report = context
             .kernels

@@ -3,6 +3,7 @@
 use super::context::{Context, run_all};
 use super::ranks::{Kernels, Ranks};
 use super::report::Phases;
+use crate::clock::Clock;
 use crate::error::JobError;
 use std::time::Instant;
 use warpheap::device::HeapVec;
@@ -34,7 +35,7 @@ fn alone<A: Kernels>(
 ) -> Result<Vec<f32>, JobError> {
     let mut ranks = before(context)?;
     let bar = bar::<A>(context);
-    let started = Instant::now();
+    let started = Clock::start(context.device);
     while ranks.left > 0 {
         let (now, launches) = ranks.several(context.kernels, pool, vertices);
         phases.rank_device += run_all(context, &launches)?;
@@ -55,7 +56,7 @@ fn together<A: Kernels>(
 ) -> Result<Vec<f32>, JobError> {
     let mut ranks = before(context)?;
     let bar = bar::<A>(context);
-    let started = Instant::now();
+    let started = Clock::start(context.device);
     while ranks.left > 0 {
         let launches = ranks.iteration(context.kernels, pool, vertices);
         phases.rank_device += run_all(context, &launches)?;

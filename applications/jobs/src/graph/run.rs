@@ -9,6 +9,7 @@ use super::ranks;
 use super::reference::InNeighbours;
 use super::report::{self, Phases, Run, checksum, top};
 use super::steps::Steps;
+use crate::clock::Clock;
 use crate::error::JobError;
 use crate::pool::Failed;
 use crate::progress::kept;
@@ -78,7 +79,7 @@ where
     });
     let collected = collected.transpose()?;
 
-    let started = Instant::now();
+    let started = Clock::start(context.device);
     let shape = LaunchConfig::for_num_elems(count);
     let report = context.kernels.graph_free(pool, shape, &mut vertices)?;
     phases.free += started.elapsed();
@@ -124,7 +125,7 @@ fn collect<A: GraphCollectEntry>(
     rows: &InNeighbours,
     phases: &mut Phases,
 ) -> Result<Vec<u32>, DeviceError> {
-    let started = Instant::now();
+    let started = Clock::start(context.device);
     let offsets = DeviceVec::from_slice(context.device, &rows.offsets)?;
     let out = DeviceVec::<u32>::zeroed(context.device, rows.sources.len())?;
     let shape = LaunchConfig::for_num_elems(rows.vertices());

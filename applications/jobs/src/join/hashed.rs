@@ -2,8 +2,9 @@
 
 use super::context::Context;
 use super::report::Phases;
+use crate::clock::Clock;
 use crate::error::JobError;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use warpheap::{DeviceError, DeviceVec, LaunchConfig};
 use warpheap_applications::join::{Chained, Tuple};
 
@@ -24,12 +25,12 @@ impl Hashed {
     /// Errors of the device.
     pub fn new(context: &Context<'_>, phases: &mut Phases) -> Result<Self, JobError> {
         let (device, shape) = (context.device, context.shape);
-        let started = Instant::now();
+        let started = Clock::start(device);
         let left = partition(context, context.left, &mut phases.partition_device)?;
         let right = partition(context, context.right, &mut phases.partition_device)?;
         phases.partition = started.elapsed();
 
-        let started = Instant::now();
+        let started = Clock::start(device);
         let heads = DeviceVec::<u32>::zeroed(device, 1 << shape.bucket_bits)?;
         let rows = DeviceVec::<Chained>::uninit(device, left.len())?;
         let lanes = LaunchConfig::for_num_elems(left.len() as u32);

@@ -2,8 +2,9 @@
 
 use super::context::Context;
 use super::hashed::{Hashed, offsets};
-use std::time::{Duration, Instant};
-use warpheap::{DeviceError, DeviceVec, HostAlloc, LaunchConfig, LaunchReport, Pool};
+use crate::clock::Clock;
+use std::time::Duration;
+use warpheap::{Device, DeviceError, DeviceVec, HostAlloc, LaunchConfig, LaunchReport, Pool};
 use warpheap_applications::join::{JoinCollectEntry, JoinFreeEntry, JoinProbeEntry, Match, Pages};
 
 /// An allocator that the kernels of the join are compiled for.
@@ -22,9 +23,10 @@ pub struct Timed {
 
 impl Timed {
     fn new(
+        device: &Device,
         launch: impl FnOnce() -> Result<LaunchReport, DeviceError>,
     ) -> Result<Self, DeviceError> {
-        let started = Instant::now();
+        let started = Clock::start(device);
         let report = launch()?;
         Ok(Timed {
             wall: started.elapsed(),
@@ -61,7 +63,7 @@ impl Output {
         hashed: &Hashed,
     ) -> Result<Timed, DeviceError> {
         let shape = &context.shape;
-        Timed::new(|| {
+        Timed::new(context.device, || {
             context.kernels.join_probe(
                 pool,
                 self.lanes(),
@@ -114,7 +116,7 @@ impl Output {
         pool: &Pool<A>,
     ) -> Result<Timed, DeviceError> {
         let page_bytes = context.shape.page_bytes;
-        Timed::new(|| {
+        Timed::new(context.device, || {
             context
                 .kernels
                 .join_free(pool, self.lanes(), &self.0, page_bytes)

@@ -7,6 +7,7 @@ use super::pool;
 use super::probe::{Joins, Output, Timed};
 use super::report::{Found, Phases, Run};
 use super::{reference, tables};
+use crate::clock::Clock;
 use crate::error::JobError;
 use crate::pool::Failed;
 use crate::progress::kept;
@@ -120,7 +121,7 @@ fn check_output<A: Joins>(
         None => tables::check_matches(matches)?,
     }
     check::filled(pages, &pool.stats()?).map_err(wrong)?;
-    let started = Instant::now();
+    let started = Clock::start(context.device);
     let found = output.collect(context, pool, &lists)?;
     phases.collect = started.elapsed();
     let started = Instant::now();

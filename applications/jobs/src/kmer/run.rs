@@ -8,6 +8,7 @@ use super::reference::Counts;
 use super::report::{PartRun, Phases, Run, Shared, rate};
 use super::sequences::Sequences;
 use super::survey::Survey;
+use crate::clock::Clock;
 use crate::device::label;
 use crate::error::JobError;
 use crate::pool::{Failed, Failure};
@@ -248,6 +249,7 @@ fn in_pool<A: CountsKmers>(
     demand: Demand,
     pool: &Pool<A>,
 ) -> Result<Counted, Failed> {
+    let device = share.device;
     let root_bits = demand.root_bits::<A>();
     let map = DeviceHashMap::<Kmer, u32, A>::new(pool, root_bits).map_err(failed)?;
     let mut phases = Phases::default();
@@ -256,11 +258,11 @@ fn in_pool<A: CountsKmers>(
     let batches = counted.map_err(|error| failed(error).told_by(pool))?;
     let grown = pool.stats()?.usage;
 
-    let started = Instant::now();
+    let started = Clock::start(device);
     let mut pairs = map.to_vec()?;
     phases.read = started.elapsed();
 
-    let started = Instant::now();
+    let started = Clock::start(device);
     drop(map);
     phases.free = started.elapsed();
 
@@ -306,10 +308,17 @@ fn count<A: CountsKmers>(
         }
     };
     let (mut batches, mut reached) = (0, 0);
+    // Before anything is timed, and before others wait for what is counted.
+    let (image, entry) = match context.arrivals {
+        None => (<A as KmerCountEntry>::IMAGE, <A as KmerCountEntry>::ENTRY),
+        Some(_) => (
+            <A as SupermerAddEntry>::IMAGE,
+            <A as SupermerAddEntry>::ENTRY,
+        ),
+    };
+    share.kernels.module(image).load_kernel(entry)?;
     let mut one = |part: Part<'_>| -> Result<(), DeviceError> {
         first_copy(share.device, size_of_val(part.bases))?;
-        // What counts is loaded with the first launch, if not before.
-        share.kernels.module(A::NAME).id()?;
         let started = Instant::now();
         let bases = DeviceVec::from_slice(share.device, part.bases)?;
         let breaks = DeviceVec::from_slice(share.device, part.breaks)?;

@@ -1,5 +1,6 @@
 //! Rows brought to the ranks that join them.
 
+use crate::device;
 use crate::error::JobError;
 use crate::join::tables::Tables;
 use crate::progress::Progress;
@@ -37,6 +38,11 @@ pub fn spread(
     batch: u32,
     progress: &dyn Progress,
 ) -> Result<Spread, JobError> {
+    let loaded = device::load(
+        kernels,
+        &["cut_count", "cut_scatter", "scan_up", "scan_down"],
+    );
+    world.agree(loaded.map_err(JobError::from))?;
     let mut times = Times::default();
     let mut table = |rows: &[Tuple]| -> Result<DeviceVec<Tuple>, JobError> {
         let rounds = rows.len().div_ceil(batch as usize) as u64;

@@ -62,14 +62,9 @@ pub fn run(
         time: load,
     } = loaded;
     let devices = vec![(device.clone(), kernels)];
-    // The devices are connected, have had a copy, and know the kernels that count beside the exchange, before anything is timed.
+    // The devices are connected, and have had a copy, before anything is timed.
     let carrier = world.carrier(device)?.to_string();
     world.agree(first_copy(device, size_of_val(&sequences.bases[..])))?;
-    let known = (allocators.iter().take(1)).try_for_each(|allocator| {
-        let kernels = devices[0].1.module(allocator.name);
-        kernels.id().map(drop).map_err(JobError::from)
-    });
-    world.agree(known)?;
     let beside = beside::spread(
         world,
         &devices,

@@ -1,6 +1,7 @@
 //! K-mers brought to the ranks that count them.
 
 use super::pieces::{self, TooMany};
+use crate::device;
 use crate::error::JobError;
 use crate::kmer::arrivals::Pieces;
 use crate::kmer::options::{MOST_BASES, Options};
@@ -106,6 +107,10 @@ impl<'a> Cuts<'a> {
         sequences: &'a Sequences,
         options: &Options,
     ) -> Result<Self, DeviceError> {
+        device::load(
+            kernels,
+            &["supermer_count", "supermer_cut", "scan_up", "scan_down"],
+        )?;
         let places = sequences.places(options.k);
         // What comes in a round has fewer k-mers than 32 bits count.
         let batch = options.batch.min(u32::MAX / ranks as u32);
