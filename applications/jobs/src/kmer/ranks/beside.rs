@@ -3,6 +3,7 @@
 use super::estimate;
 use super::spread::{self, Cuts, Spread};
 use crate::allocators::Allocator;
+use crate::clock::Clock;
 use crate::error::JobError;
 use crate::kmer::arrivals::{Arrivals, Counted};
 use crate::kmer::options::Options;
@@ -49,7 +50,7 @@ pub fn spread(
     let (survey, kmers) = estimate::of_a_rank(world, sequences, options)?;
     let before = world.bytes_sent();
     let (sender, ready, arrivals) = Arrivals::new();
-    let begun = Instant::now();
+    let begun = Clock::start(&devices[0].0);
     let cuts = Cuts::new(world.size(), &devices[0], sequences, options);
     let cuts = world.agree(cuts.map_err(JobError::from))?;
     let none = Sequences::default();
@@ -66,7 +67,7 @@ pub fn spread(
         arrivals: Some(&arrivals),
         progress,
     };
-    let (spread, [started, exchanged], run) = std::thread::scope(|scope| {
+    let (spread, [started, exchanged], ready_time, run) = std::thread::scope(|scope| {
         let arrivals = &arrivals;
         let count = |allocator: &Allocator<Job>| {
             let waiting = arrivals.waiting();
@@ -83,14 +84,14 @@ pub fn spread(
             let _closed = ready.recv();
         }
         let Ok(()) = world.agree(Ok::<(), Infallible>(()));
-        let started = Instant::now();
+        let (started, ready_time) = (Instant::now(), begun.elapsed());
         let spread = spread::spread(world, &devices[0].0, cuts, sender, progress);
         let exchanged = Instant::now();
         let run = counting.map(|thread| match thread.join() {
             Ok(run) => run,
             Err(panic) => std::panic::resume_unwind(panic),
         });
-        (spread, [started, exchanged], run)
+        (spread, [started, exchanged], ready_time, run)
     });
     let counted = arrivals.finish();
     // What comes behind it, such as reading the map, is in the run's times.
@@ -108,7 +109,7 @@ pub fn spread(
         spread: spread?,
         run: world.agree(run)?,
         counted,
-        ready: started - begun,
+        ready: ready_time,
         time: end - started,
         sent: world.bytes_sent() - before,
         kmers,
