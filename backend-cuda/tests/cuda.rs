@@ -212,7 +212,9 @@ fn a_kernel_is_compiled_when_it_is_first_needed() {
     run();
     module.load_kernel("empty_l1").unwrap();
     assert_eq!(device.load_time(), with_one);
-    module.load_kernel("increment_l1").unwrap();
+    launch(&module, "increment_l1", 1, 1, Vec::new())
+        .load()
+        .unwrap();
     assert!(device.load_time() > with_one);
     let refused = module.load_kernel("broken_l1").unwrap_err().to_string();
     assert!(

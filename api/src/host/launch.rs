@@ -277,6 +277,14 @@ impl Prepared {
             .any(|arg| !matches!(arg, Arg::Words(_) | Arg::Shared(_)))
     }
 
+    /// Loads the kernel, which its first launch does otherwise, and runs nothing; see [`Module::load_kernel`].
+    ///
+    /// # Errors
+    /// As [`Module::load_kernel`].
+    pub fn load(&self) -> Result<(), DeviceError> {
+        self.module.load_kernel(self.entry)
+    }
+
     /// Queues the launch on a stream, without waiting for it.
     ///
     /// # Errors
