@@ -20,7 +20,8 @@ pub fn worth(bytes: usize) -> usize {
 /// The file cannot be read.
 pub fn file(path: &Path) -> io::Result<Vec<u8>> {
     let about = std::fs::metadata(path)?;
-    match about.is_file() {
+    // Files that the system makes up have no bytes until they are read.
+    match about.is_file() && about.len() > 0 {
         true => range(path, 0..about.len()),
         false => std::fs::read(path),
     }

@@ -1,7 +1,7 @@
 //! PTX text.
 
 use warpheap_ptx::{
-    is_call, own_lane, unguarded_mask, with_one_way_fences, without_spare_own_lanes,
+    Parts, is_call, own_lane, unguarded_mask, with_one_way_fences, without_spare_own_lanes,
 };
 
 /// What the loader for CUDA reads in it.
@@ -37,6 +37,10 @@ fn piece(line: &str) -> String {
         Some('q') => format!("\t{}", warpheap_ptx::ACQUIRE),
         Some('v') => format!(".version {register}"),
         Some('t') => format!(".target sm_{register}"),
+        Some('h') => ".version 6.3\n.target sm_70\n.address_size 64".to_owned(),
+        Some('g') => format!(".global .align 4 .b8 switch_$_table_$_f{register}[4] = {{1, 2}};"),
+        Some('m') => format!("\tmov.b64 %rd1, switch_$_table_$_f{register};"),
+        Some('b') => "\tret;\n}".to_owned(),
         _ => line.to_owned(),
     }
 }
@@ -75,6 +79,15 @@ fn check(ptx: &str) {
         assert!(head::entries(&fences).eq(entries.iter().copied()));
     }
     let _ = (head::version(ptx), head::target(ptx));
+    if let Some(parts) = Parts::of(ptx) {
+        let texts = entries.iter().map(|entry| (entry, parts.alone(ptx, entry)));
+        for (entry, alone) in texts.filter_map(|(entry, alone)| Some((entry, alone?))) {
+            // Nothing that it needs is missing, so it is its own part.
+            let of_alone = Parts::of(&alone).expect("parts of a part");
+            assert_eq!(of_alone.alone(&alone, entry).as_ref(), Some(&alone));
+            assert!(of_alone.entries() <= parts.entries(), "{alone}");
+        }
+    }
     for entry in entries.iter().copied().chain(["none_l1"]) {
         assert!(!head::explain_missing(ptx, entry).is_empty());
     }
