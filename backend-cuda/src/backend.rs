@@ -14,7 +14,7 @@ use crate::nvtx;
 use crate::own::Own;
 use crate::recent::Recent;
 use crate::session::Session;
-use crate::state::{State, foreign};
+use crate::state::State;
 use crate::status::{Refused, Status, no_device};
 use crate::stream::Shared;
 use crate::sys::limit::MALLOC_HEAP_SIZE;
@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use warpheap_api::host::{
     Backend, BufferId, DeviceError, DeviceInfo, HeapArg, KernelImage, KernelResources, Launch,
     LaunchReport, Lent, ModuleId, Streams, Work,
@@ -324,9 +324,7 @@ impl Backend for CudaBackend {
         if let Some((id, _)) = state.modules.iter().find(|(_, loaded)| loaded.is(image)) {
             return Ok(ModuleId(*id));
         }
-        let started = Instant::now();
-        let mut loaded = Loaded::new(&mut state.session, image, self.capability, self.fences)?;
-        loaded.load_time += started.elapsed();
+        let loaded = Loaded::new(&mut state.session, image, self.capability, self.fences)?;
         if loaded.reports_panics || globals::calls_by_pointer(&loaded.ptx) {
             globals::enlarge_stacks(&mut state.session, self.stack_bytes)?;
         }
@@ -336,14 +334,9 @@ impl Backend for CudaBackend {
     }
 
     fn load_kernel(&self, module: ModuleId, entry: &str) -> Result<(), DeviceError> {
-        let mut state = self.enter("loading a kernel")?;
-        let State {
-            modules, session, ..
-        } = &mut **state;
-        match modules.get_mut(&module.0) {
-            Some(loaded) => loaded.kernel(session, entry).map(drop),
-            None => Err(foreign(entry, "its module")),
-        }
+        self.of_module("loading a kernel", module, entry, |loaded, session| {
+            loaded.kernel(session, entry).map(drop)
+        })
     }
 
     fn load_time(&self) -> Duration {

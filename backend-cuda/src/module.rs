@@ -92,6 +92,7 @@ impl Loaded {
         capability: (u32, u32),
         fences: Fences,
     ) -> Result<Self, DeviceError> {
+        let started = Instant::now();
         let Some(text) = image.ptx else {
             return Err(DeviceError::NoImage {
                 module: image.name.to_string(),
@@ -138,6 +139,7 @@ impl Loaded {
         if loaded.parts.is_none() {
             loaded.whole = Some(loaded.compiled(session, text)?);
         }
+        loaded.load_time = started.elapsed();
         Ok(loaded)
     }
 

@@ -2,7 +2,8 @@
 
 use crate::backend::CudaBackend;
 use crate::context::memory;
-use crate::module::FunctionInfo;
+use crate::module::{FunctionInfo, Loaded};
+use crate::session::Session;
 use crate::state::{State, foreign};
 use warpheap_api::host::{DeviceError, ModuleId};
 
@@ -22,12 +23,26 @@ impl CudaBackend {
         module: ModuleId,
         entry: &str,
     ) -> Result<FunctionInfo, DeviceError> {
-        let mut state = self.enter("asking for a kernel's properties")?;
+        const DURING: &str = "asking for a kernel's properties";
+        self.of_module(DURING, module, entry, |loaded, session| {
+            loaded.info(session, entry)
+        })
+    }
+
+    /// Asks the module of a kernel something.
+    pub(crate) fn of_module<R>(
+        &self,
+        during: &'static str,
+        module: ModuleId,
+        entry: &str,
+        ask: impl FnOnce(&mut Loaded, &mut Session) -> Result<R, DeviceError>,
+    ) -> Result<R, DeviceError> {
+        let mut state = self.enter(during)?;
         let State {
             modules, session, ..
         } = &mut **state;
         match modules.get_mut(&module.0) {
-            Some(loaded) => loaded.info(session, entry),
+            Some(loaded) => ask(loaded, session),
             None => Err(foreign(entry, "its module")),
         }
     }

@@ -8,13 +8,8 @@ use crate::graph::edges::EdgeList;
 use crate::text;
 use crate::threads::{concat, each};
 
-/// Several threads read.
-pub(super) fn parse(name: &str, bytes: &[u8], options: ReadOptions) -> Result<EdgeList, ReadError> {
-    in_pieces(name, bytes, options, text::worth(bytes.len()))
-}
-
-/// The same in so many pieces, of which each has a thread.
-pub(super) fn in_pieces(
+/// Reads a file in so many pieces, of which each has a thread.
+pub(super) fn parse(
     name: &str,
     bytes: &[u8],
     options: ReadOptions,

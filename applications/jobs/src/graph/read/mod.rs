@@ -63,9 +63,10 @@ pub fn parse(name: &str, bytes: &[u8], options: ReadOptions) -> Result<EdgeList,
     if bytes.starts_with(&COMPRESSED) {
         return Err(ReadError::Compressed { file: name.into() });
     }
+    let pieces = text::worth(bytes.len());
     let graph = match is_matrix_market(bytes) {
-        true => matrix_market::parse(name, bytes, options)?,
-        false => edge_list::parse(name, bytes, options)?,
+        true => matrix_market::parse(name, bytes, options, pieces)?,
+        false => edge_list::parse(name, bytes, options, pieces)?,
     };
     let edges = graph.edges.len() as u64;
     whole(name, graph.vertices, edges)?;

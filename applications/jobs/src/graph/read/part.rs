@@ -80,7 +80,7 @@ fn lines(
     if first && bytes.starts_with(&COMPRESSED) {
         return Err(ReadError::Compressed { file: name.into() });
     }
-    let list = edge_list::parse(name, bytes, options)?;
+    let list = edge_list::parse(name, bytes, options, text::worth(bytes.len()))?;
     countable(name, list.edges.len() as u64)?;
     Ok(list)
 }

@@ -306,11 +306,8 @@ fn pieces_do_not_matter() {
     ] {
         let bytes = text.as_bytes();
         let read = |pieces| match is_matrix_market(bytes) {
-            true => format!(
-                "{:?}",
-                matrix_market::in_pieces("g", bytes, options, pieces)
-            ),
-            false => format!("{:?}", edge_list::in_pieces("g", bytes, options, pieces)),
+            true => format!("{:?}", matrix_market::parse("g", bytes, options, pieces)),
+            false => format!("{:?}", edge_list::parse("g", bytes, options, pieces)),
         };
         let whole = read(1);
         for pieces in 2..30 {
@@ -319,7 +316,7 @@ fn pieces_do_not_matter() {
     }
     let bytes = [lines.as_bytes(), b"1 \xFF\n"].concat();
     for pieces in 1..30 {
-        let error = edge_list::in_pieces("g", &bytes, options, pieces).unwrap_err();
+        let error = edge_list::parse("g", &bytes, options, pieces).unwrap_err();
         assert!(error.to_string().starts_with("g:101: "), "{error}");
     }
 }
