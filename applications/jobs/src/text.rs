@@ -84,6 +84,17 @@ pub fn pieces(text: &[u8], most: usize) -> Vec<Piece<'_>> {
     pieces
 }
 
+/// The number that a word is: `None` if there is something else than digits, or so many that they may be too many for 64 bits.
+pub fn number(word: &[u8]) -> Option<u64> {
+    if word.is_empty() || word.len() > 19 {
+        return None;
+    }
+    word.iter().try_fold(0, |number, byte| {
+        let digit = byte.wrapping_sub(b'0');
+        (digit < 10).then(|| number * 10 + u64::from(digit))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +126,25 @@ mod tests {
         }
         let lines = "line\n".repeat(100);
         assert_eq!(pieces(lines.as_bytes(), 8).len(), 8);
+    }
+
+    #[test]
+    fn numbers_are_digits_alone() {
+        for word in ["0", "007", "4294967296", "9999999999999999999"] {
+            assert_eq!(number(word.as_bytes()), word.parse().ok(), "{word}");
+        }
+        for word in [
+            "",
+            "-1",
+            "+1",
+            "1 ",
+            "1.0",
+            "x",
+            "\u{664}",
+            "10000000000000000000",
+        ] {
+            assert_eq!(number(word.as_bytes()), None, "{word}");
+        }
     }
 
     #[test]

@@ -51,13 +51,16 @@ fn lines(input: &Input<'_>, options: ReadOptions) -> Result<(u32, Vec<[u32; 2]>)
 
 /// Reads the first two columns into a pair counted from 0.
 fn edge(text: &str, one_based: bool) -> Result<[u32; 2], LineError> {
-    let mut words = text
-        .split(|char: char| char.is_ascii_whitespace() || char == ',')
-        .filter(|word| !word.is_empty());
-    let source = words.next().ok_or(LineError::OneColumn)?;
+    let is_gap = [' ', '\t', ',', '\r', '\n', '\x0C'];
+    let mut words = text.split(is_gap).filter(|word| !word.is_empty());
+    let Some(source) = words.next() else {
+        return Err(LineError::OneColumn);
+    };
     let source = id(source, one_based)?;
-    let target = id(words.next().ok_or(LineError::OneColumn)?, one_based)?;
-    Ok([source, target])
+    let Some(target) = words.next() else {
+        return Err(LineError::OneColumn);
+    };
+    Ok([source, id(target, one_based)?])
 }
 
 fn id(word: &str, one_based: bool) -> Result<u32, LineError> {

@@ -150,7 +150,8 @@ impl<'a> Input<'a> {
 
     /// The lines without surrounding white space, numbered from 1.
     fn lines(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
-        (1..).zip(self.text.lines()).map(|(number, text)| Line {
+        // A line end of Windows is white space to `trim`.
+        (1..).zip(self.text.split('\n')).map(|(number, text)| Line {
             number,
             text: text.trim(),
         })
@@ -175,6 +176,9 @@ struct Line<'a> {
 
 /// Reads a vertex id as a number, whatever its base.
 fn vertex_id(word: &str) -> Result<u64, LineError> {
+    if let Some(id) = text::number(word.as_bytes()) {
+        return Ok(id);
+    }
     if word.is_empty() || !word.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(LineError::NotAnId {
             word: error::shown(word),

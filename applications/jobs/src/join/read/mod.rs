@@ -237,6 +237,9 @@ fn is_head(word: &str) -> bool {
 }
 
 fn number(column: &'static str, word: &str) -> Result<u32, LineError> {
+    if let Some(Ok(number)) = text::number(word.as_bytes()).map(u32::try_from) {
+        return Ok(number);
+    }
     let shown = || crate::graph::read::shown(word);
     if word.is_empty() || !word.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(LineError::NotANumber {
