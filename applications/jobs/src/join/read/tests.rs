@@ -108,6 +108,8 @@ fn pieces_do_not_matter() {
         format!("{many}key,payload\n{many}"),
         format!("{many}1,\"2\n\",3\n"),
         format!("\n\n1,2\n3,4,5\n{many}6,x\n"),
+        // With as many pieces as lines one begins with what is no head.
+        format!("1,2\n3,4\nk,p\n{}", "5,6\n".repeat(7)),
     ] {
         let read = |pieces| format!("{:?}", in_pieces("t.csv", text.as_bytes(), true, pieces));
         let whole = read(1);
