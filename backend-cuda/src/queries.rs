@@ -29,8 +29,15 @@ impl CudaBackend {
         })
     }
 
+    /// Loads a kernel of a module, if that has not been done.
+    pub(crate) fn load_alone(&self, module: ModuleId, entry: &str) -> Result<(), DeviceError> {
+        self.of_module("loading a kernel", module, entry, |loaded, session| {
+            loaded.kernel(session, entry).map(drop)
+        })
+    }
+
     /// Asks the module of a kernel something.
-    pub(crate) fn of_module<R>(
+    fn of_module<R>(
         &self,
         during: &'static str,
         module: ModuleId,
