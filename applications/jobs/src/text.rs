@@ -34,6 +34,8 @@ pub fn file(path: &Path) -> io::Result<Vec<u8>> {
 pub fn range(path: &Path, range: Range<u64>) -> io::Result<Vec<u8>> {
     let length = usize::try_from(range.end.saturating_sub(range.start));
     let length = length.map_err(|_| io::ErrorKind::FileTooLarge)?;
+    // More than there is memory for is an error, and not the end of the process.
+    Vec::<u8>::new().try_reserve_exact(length)?;
     let mut bytes = vec![0; length];
     let each_has = length.div_ceil(worth(length)).max(1);
     let parts = bytes.chunks_mut(each_has);
@@ -157,11 +159,13 @@ mod tests {
         let some = range(&path, 1000..LEAST as u64 * 3);
         let none = range(&path, 7..7);
         let more = range(&path, 0..bytes.len() as u64 + 1);
+        let too_much = range(&path, 0..1 << 60);
         std::fs::remove_file(&path).unwrap();
         assert!(whole.unwrap() == bytes);
         assert!(some.unwrap() == bytes[1000..LEAST * 3]);
         assert!(none.unwrap().is_empty());
         assert_eq!(more.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!(too_much.unwrap_err().kind(), io::ErrorKind::OutOfMemory);
         assert_eq!(file(&path).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 }

@@ -150,9 +150,9 @@ fn in_pieces(name: &str, bytes: &[u8], pieces: usize, most: u32) -> Result<Seque
     for (piece, some) in pieces.into_iter().zip(read) {
         let room = most - all.len();
         let some = match some {
-            // Once more, to find the line that is too much.
-            Ok(some) if some.len() > room => lines(piece.text, begun(&piece), room),
-            some => some,
+            Ok(some) if some.len() <= room => Ok(some),
+            // Once more: a line may be too much before one is wrong.
+            _ => lines(piece.text, begun(&piece), room),
         };
         let some = some.map_err(|(line, what)| FastaError::Line {
             file: file(),
@@ -257,6 +257,13 @@ mod tests {
             assert_eq!(read(200).unwrap().len, 200);
             let error = read(129).unwrap_err().to_string();
             assert!(error.starts_with("a.fa:14: these are more"), "{error}");
+            // Also before a line that is wrong.
+            let wrong = text.clone() + "AC!T\n";
+            let error = in_pieces("a.fa", wrong.as_bytes(), pieces, 190).unwrap_err();
+            assert!(
+                error.to_string().starts_with("a.fa:21: these are more"),
+                "{error}"
+            );
         }
     }
 }

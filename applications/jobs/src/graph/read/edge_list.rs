@@ -18,7 +18,8 @@ pub(super) fn parse(
 ) -> Result<EdgeList, ReadError> {
     let pieces = text::pieces(bytes, pieces);
     let read = each(pieces.clone(), |piece| {
-        lines(&Input::new(name, piece.text)?, options)
+        let bytes = piece.text;
+        lines(&Input { name, bytes }, options)
     });
     let (mut vertices, mut edges) = (0, Vec::new());
     for (piece, some) in pieces.into_iter().zip(read) {
@@ -38,6 +39,7 @@ fn lines(input: &Input<'_>, options: ReadOptions) -> Result<(u32, Vec<[u32; 2]>)
     let mut edges = Vec::new();
     let mut largest = 0;
     for line in input.lines() {
+        let line = line?;
         if line.text.is_empty() || line.text.starts_with(['#', '%']) {
             continue;
         }

@@ -5,7 +5,7 @@
 
 use super::{BANNER, Input, Line, LineError, MAX_ID, ReadError, ReadOptions, push, vertex_id};
 use crate::graph::edges::EdgeList;
-use crate::text;
+use crate::text::{self, Piece};
 use crate::threads::{concat, each};
 
 /// Reads a file in so many pieces, of which each has a thread.
@@ -16,39 +16,38 @@ pub(super) fn parse(
     pieces: usize,
 ) -> Result<EdgeList, ReadError> {
     let (head, body) = parted(bytes);
-    let input = Input::new(name, head)?;
+    let input = Input { name, bytes: head };
     let mut lines = input.lines();
-    let banner = lines.next().unwrap_or(Line {
+    let banner = lines.next().transpose()?.unwrap_or(Line {
         number: 1,
         text: "",
     });
     let symmetric = symmetric(banner.text).map_err(|what| input.error(banner, what))?;
-    let mut lines = lines.filter(|line| !is_comment(line.text));
     let header = lines
-        .next()
+        .find(|line| !is_comment(line))
+        .transpose()?
         .ok_or_else(|| input.error(banner, LineError::NoSizeLine))?;
     let size = Size::parse(header).map_err(|what| input.error(header, what))?;
 
     let mirror = symmetric || options.undirected;
     let pieces = text::pieces(body, pieces);
-    let most = u64::MAX;
-    let read = each(pieces.clone(), |piece| {
-        entries(&Input::new(name, piece.text)?, &size, mirror, most)
-    });
+    let some = |piece: Piece<'_>, most| {
+        let bytes = piece.text;
+        entries(&Input { name, bytes }, &size, mirror, most)
+    };
+    let read = each(pieces.clone(), |piece| some(piece, u64::MAX));
     let (mut found, mut edges) = (0, Vec::new());
-    for (piece, some) in pieces.into_iter().zip(read) {
+    for (piece, read) in pieces.into_iter().zip(read) {
         let left = size.entries - found;
-        let some = match some {
-            // Once more, to find the line that is too much.
-            Ok((here, _)) if here > left => {
-                entries(&Input::new(name, piece.text)?, &size, mirror, left)
-            }
-            some => some,
+        let read = match read {
+            Ok((here, read)) if here <= left => Ok((here, read)),
+            // Once more: a line may be too much before one is wrong.
+            _ => some(piece, left),
         };
-        let (here, some) =
-            some.map_err(|error| error.behind(header.number + piece.lines_before()))?;
+        let (here, read) =
+            read.map_err(|error| error.behind(header.number + piece.lines_before()))?;
         found += here;
-        edges.push(some);
+        edges.push(read);
     }
     if found < size.entries {
         let what = LineError::TooFewEntries {
@@ -69,14 +68,18 @@ fn parted(bytes: &[u8]) -> (&[u8], &[u8]) {
     let mut end = 0;
     for (number, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         end += line.len();
-        if number != 0 && !is_comment(String::from_utf8_lossy(line).trim()) {
+        if number != 0 && !is_no_entry(String::from_utf8_lossy(line).trim()) {
             break;
         }
     }
     bytes.split_at(end)
 }
 
-fn is_comment(line: &str) -> bool {
+fn is_comment(line: &Result<Line<'_>, ReadError>) -> bool {
+    line.as_ref().is_ok_and(|line| is_no_entry(line.text))
+}
+
+fn is_no_entry(line: &str) -> bool {
     line.is_empty() || line.starts_with('%')
 }
 
@@ -89,7 +92,8 @@ fn entries(
 ) -> Result<(u64, Vec<[u32; 2]>), ReadError> {
     let mut edges = Vec::new();
     let mut found = 0;
-    for line in input.lines().filter(|line| !is_comment(line.text)) {
+    for line in input.lines().filter(|line| !is_comment(line)) {
+        let line = line?;
         let edge = entry(line.text, size.rows).map_err(|what| input.error(line, what))?;
         if found == most {
             let what = LineError::TooManyEntries {

@@ -120,40 +120,26 @@ const COMPRESSED: [u8; 2] = [0x1F, 0x8B];
 /// Some lines of a file in memory, with the name that errors carry.
 struct Input<'a> {
     name: &'a str,
-    text: &'a str,
+    bytes: &'a [u8],
 }
 
 impl<'a> Input<'a> {
-    /// These lines, of which there may be none.
-    fn new(name: &'a str, bytes: &'a [u8]) -> Result<Self, ReadError> {
-        let text = std::str::from_utf8(bytes).map_err(|error| {
-            let valid = &bytes[..error.valid_up_to()];
-            let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
-            let start = valid
-                .iter()
-                .rposition(|byte| *byte == b'\n')
-                .map_or(0, |at| at + 1);
-            let rest = &bytes[start..];
-            let end = rest
-                .iter()
-                .position(|byte| *byte == b'\n')
-                .unwrap_or(rest.len());
-            ReadError::Line {
+    /// The lines without surrounding white space, numbered from 1; an error in place of one that is no UTF-8.
+    fn lines(&self) -> impl Iterator<Item = Result<Line<'a>, ReadError>> + use<'a> {
+        let name = self.name;
+        let lines = (1..).zip(self.bytes.split(|&byte| byte == b'\n'));
+        lines.map(move |(number, bytes)| match std::str::from_utf8(bytes) {
+            // A line end of Windows is white space to `trim`.
+            Ok(text) => Ok(Line {
+                number,
+                text: text.trim(),
+            }),
+            Err(_) => Err(ReadError::Line {
                 file: name.into(),
-                line,
+                line: number,
                 what: LineError::NotUtf8,
-                text: error::shown(&String::from_utf8_lossy(&rest[..end])),
-            }
-        })?;
-        Ok(Self { name, text })
-    }
-
-    /// The lines without surrounding white space, numbered from 1.
-    fn lines(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
-        // A line end of Windows is white space to `trim`.
-        (1..).zip(self.text.split('\n')).map(|(number, text)| Line {
-            number,
-            text: text.trim(),
+                text: error::shown(&String::from_utf8_lossy(bytes)),
+            }),
         })
     }
 

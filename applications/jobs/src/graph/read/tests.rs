@@ -301,6 +301,8 @@ fn pieces_do_not_matter() {
         format!("{banner}3 3 59\n{lines}"),
         format!("{banner}3 3 17\n{lines}"),
         format!("{banner}2 2 1\n{lines}"),
+        // Too many entries, and a wrong one behind them.
+        format!("{banner}3 3 59\n{lines}1 x\n"),
         format!("{banner}3 3 61\n{lines}4 1\n"),
         banner.to_owned(),
     ] {
@@ -318,5 +320,15 @@ fn pieces_do_not_matter() {
     for pieces in 1..30 {
         let error = edge_list::parse("g", &bytes, options, pieces).unwrap_err();
         assert!(error.to_string().starts_with("g:101: "), "{error}");
+        let wrong_before = [lines.as_bytes(), b"1 x\n2 2\n1 \xFF\n"].concat();
+        let error = edge_list::parse("g", &wrong_before, options, pieces).unwrap_err();
+        assert!(error.to_string().starts_with("g:101: `x`"), "{error}");
+        let matrix = [banner.as_bytes(), b"3 3 61\n", &bytes].concat();
+        let error = matrix_market::parse("g", &matrix, options, pieces).unwrap_err();
+        assert!(error.to_string().starts_with("g:105: "), "{error}");
+        let matrix = [banner.as_bytes(), b"3 3 58\n", &bytes].concat();
+        let error = matrix_market::parse("g", &matrix, options, pieces).unwrap_err();
+        // The 59th entry is in the last line but two.
+        assert!(error.to_string().starts_with("g:103: "), "{error}");
     }
 }
