@@ -333,8 +333,8 @@ impl Backend for CudaBackend {
         Ok(ModuleId(id))
     }
 
-    fn load_kernel(&self, module: ModuleId, entry: &str) -> Result<(), DeviceError> {
-        self.load_alone(module, entry)
+    fn load_kernel(&self, module: ModuleId, entry: &str, lanes: u32) -> Result<(), DeviceError> {
+        self.load_alone(module, entry, lanes)
     }
 
     fn load_time(&self) -> Duration {

@@ -19,11 +19,14 @@ use std::ffi::CString;
 use std::time::{Duration, Instant};
 use warpheap_api::abi::{self, ARG_WORDS, HEAP_WORDS};
 use warpheap_api::host::{BufferId, DeviceError, KernelImage};
-use warpheap_ptx::{Parts, unguarded_mask};
+use warpheap_ptx::{Parts, is_call, unguarded_mask};
 
-/// Most registers of a lane. A multiprocessor has 65536: with more than 64 a lane, blocks of 1024 lanes
-/// could not be launched at all, and kernels that allocate are bound by how many lanes run at once.
+/// Most registers of a lane. A multiprocessor has 65536: with more than 64 a lane, blocks of 1024 lanes could not be launched at all, and
+/// kernels that allocate are bound by how many lanes run at once.
 const REGISTERS: u32 = 64;
+/// As many for a kernel that calls functions, if its blocks have no more than 768 lanes: a call divides the registers, and what a loop
+/// keeps across it is spilled with fewer.
+const REGISTERS_WITH_CALLS: u32 = 80;
 
 /// The words in which a module is told of its heap.
 type HeapWords = [u32; ARG_WORDS];
@@ -75,7 +78,9 @@ pub(crate) struct Loaded {
     /// The buffer of the heap that is bound.
     pub(crate) heap: Option<BufferId>,
     kernels: BTreeMap<String, Kernel>,
-    /// Those that are compiled by themselves.
+    /// Those that were compiled once more with fewer registers, for larger blocks.
+    of_large_blocks: BTreeMap<String, Kernel>,
+    /// The code of those that are compiled by themselves.
     apart: Vec<Code>,
     /// Bytes of machine code of kernels that someone asked for, if they could be found out.
     sizes: HashMap<String, Option<u64>>,
@@ -121,7 +126,8 @@ impl Loaded {
         }
         let mut loaded = Loaded {
             whole: None,
-            parts: Parts::of(text).filter(|parts| parts.entries() > 1 && !is_eager()),
+            parts: Parts::of(text)
+                .filter(|parts| parts.entries(text).next().is_some() && !is_eager()),
             name: image.name,
             ptx: text.to_owned(),
             fences,
@@ -131,20 +137,34 @@ impl Loaded {
             takes_heap: globals::defines(text, abi::GLOBAL_HEAP, abi::ARG_WORDS),
             heap: None,
             kernels: BTreeMap::new(),
+            of_large_blocks: BTreeMap::new(),
             apart: Vec::new(),
             sizes: HashMap::new(),
             load_time: Duration::ZERO,
         };
         // A text that cannot be compiled says so here if it has one kernel, and with the first launch if it has several.
-        if loaded.parts.is_none() {
-            loaded.whole = Some(loaded.compiled(session, text)?);
+        match &loaded.parts {
+            None => {
+                loaded.whole = Some(loaded.compiled(session, text, REGISTERS)?);
+                loaded.load_time = started.elapsed();
+            }
+            Some(parts) => {
+                let entries: Vec<&str> = parts.entries(text).take(2).collect();
+                if let [only] = entries[..] {
+                    loaded.kernel(session, only)?;
+                }
+            }
         }
-        loaded.load_time = started.elapsed();
         Ok(loaded)
     }
 
-    /// Compiles a text of this module.
-    fn compiled(&self, session: &mut Session, text: &str) -> Result<Code, DeviceError> {
+    /// Compiles a text of this module, with at most so many registers for a lane.
+    fn compiled(
+        &self,
+        session: &mut Session,
+        text: &str,
+        registers: u32,
+    ) -> Result<Code, DeviceError> {
         let text = self.fences.of(text);
         let Ok(image) = CString::new(&*text) else {
             let what = "it has a NUL byte in it; build it again".into();
@@ -152,8 +172,8 @@ impl Loaded {
         };
         let loaded = || -> Result<Code, Status> {
             Ok(match self.reports_panics {
-                true => Code::of_cubin(&link::link(&image, Some(REGISTERS))?)?,
-                false => Code::of_ptx(&image, REGISTERS)?,
+                true => Code::of_cubin(&link::link(&image, Some(registers))?)?,
+                false => Code::of_ptx(&image, registers)?,
             })
         };
         loaded().map_err(|first| {
@@ -198,10 +218,43 @@ impl Loaded {
         if let Some(kernel) = self.kernels.get(entry) {
             return Ok(*kernel);
         }
+        let kernel = self.loaded(session, entry, REGISTERS_WITH_CALLS)?;
+        self.kernels.insert(entry.to_string(), kernel);
+        Ok(kernel)
+    }
+
+    /// The kernel with this entry point, for blocks of so many lanes if it can have such.
+    pub(crate) fn kernel_for(
+        &mut self,
+        session: &mut Session,
+        entry: &str,
+        block_dim: u32,
+    ) -> Result<Kernel, DeviceError> {
+        let kernel = self.kernel(session, entry)?;
+        if block_dim <= kernel.info.max_block_dim || self.parts.is_none() {
+            return Ok(kernel);
+        }
+        if let Some(kernel) = self.of_large_blocks.get(entry) {
+            return Ok(*kernel);
+        }
+        let kernel = self.loaded(session, entry, REGISTERS)?;
+        self.of_large_blocks.insert(entry.to_string(), kernel);
+        Ok(kernel)
+    }
+
+    /// Loads the kernel with this entry point, with at most so many registers for a lane if it is compiled by itself and calls functions.
+    fn loaded(
+        &mut self,
+        session: &mut Session,
+        entry: &str,
+        with_calls: u32,
+    ) -> Result<Kernel, DeviceError> {
         let started = Instant::now();
         let found = match (self.alone(entry), &self.whole) {
             (Some(text), _) => {
-                let code = self.compiled(session, &text)?;
+                let calls = text.lines().any(is_call);
+                let code =
+                    self.compiled(session, &text, if calls { with_calls } else { REGISTERS })?;
                 let found = find(&code, entry);
                 self.apart.push(code);
                 found
@@ -219,7 +272,6 @@ impl Loaded {
             status => session.fail("cuModuleGetFunction", format!("loading `{entry}`"), status),
         })?;
         self.load_time += started.elapsed();
-        self.kernels.insert(entry.to_string(), kernel);
         Ok(kernel)
     }
 

@@ -29,10 +29,15 @@ impl CudaBackend {
         })
     }
 
-    /// Loads a kernel of a module, if that has not been done.
-    pub(crate) fn load_alone(&self, module: ModuleId, entry: &str) -> Result<(), DeviceError> {
+    /// Loads a kernel of a module for blocks of so many lanes, if that has not been done.
+    pub(crate) fn load_alone(
+        &self,
+        module: ModuleId,
+        entry: &str,
+        lanes: u32,
+    ) -> Result<(), DeviceError> {
         self.of_module("loading a kernel", module, entry, |loaded, session| {
-            loaded.kernel(session, entry).map(drop)
+            loaded.kernel_for(session, entry, lanes).map(drop)
         })
     }
 

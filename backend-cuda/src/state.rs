@@ -148,21 +148,27 @@ impl State {
 
     /// The kernel of a launch.
     fn kernel(&mut self, launch: &Launch<'_>) -> Result<Found, DeviceError> {
-        let (id, entry) = (launch.module.0, launch.entry);
-        if let Some(found) = self.recent.get(id, entry) {
+        let (id, entry, lanes) = (launch.module.0, launch.entry, launch.config.block_dim);
+        if let Some(found) = self.recent.get(id, entry)
+            && lanes <= found.max_block_dim
+        {
             return Ok(*found);
         }
         let Some(module) = self.modules.get_mut(&id) else {
             return Err(foreign(entry, "its module"));
         };
-        let kernel = module.kernel(&mut self.session, entry)?;
+        let usual = module.kernel(&mut self.session, entry)?;
+        let kernel = module.kernel_for(&mut self.session, entry, lanes)?;
         let found = Found {
             raw: kernel.raw,
             registers: kernel.info.registers,
             max_block_dim: kernel.info.max_block_dim,
             reports_panics: module.reports_panics,
         };
-        self.recent.put(id, entry, found);
+        // Smaller blocks that come later are better off with the other one.
+        if kernel.raw == usual.raw {
+            self.recent.put(id, entry, found);
+        }
         Ok(found)
     }
 

@@ -210,20 +210,20 @@ fn a_kernel_is_compiled_when_it_is_first_needed() {
     let with_one = device.load_time();
     assert!(with_one > loaded, "{loaded:?} {with_one:?}");
     run();
-    module.load_kernel("empty_l1").unwrap();
+    module.load_kernel("empty_l1", 1).unwrap();
     assert_eq!(device.load_time(), with_one);
     launch(&module, "increment_l1", 1, 1, Vec::new())
         .load()
         .unwrap();
     assert!(device.load_time() > with_one);
-    let refused = module.load_kernel("broken_l1").unwrap_err().to_string();
+    let refused = module.load_kernel("broken_l1", 1).unwrap_err().to_string();
     assert!(
         refused.contains("`half-broken`") && refused.contains("compiler says"),
         "{refused}"
     );
     let launched = launch(&module, "broken_l1", 1, 1, Vec::new()).run();
     assert_eq!(launched.unwrap_err().to_string(), refused);
-    let unknown = module.load_kernel("nobodys_l1").unwrap_err();
+    let unknown = module.load_kernel("nobodys_l1", 1).unwrap_err();
     assert!(
         matches!(unknown, DeviceError::LayoutMismatch { .. }),
         "{unknown:?}"

@@ -63,9 +63,10 @@ impl Parts {
         is_all.then_some(Parts { head, items })
     }
 
-    /// How many kernels there are.
-    pub fn entries(&self) -> usize {
-        self.items.iter().filter(|item| item.entry).count()
+    /// The names of the kernels. `ptx` is the text whose parts these are.
+    pub fn entries<'a>(&self, ptx: &'a str) -> impl Iterator<Item = &'a str> {
+        let entries = self.items.iter().filter(|item| item.entry);
+        entries.map(|item| &ptx[item.name.clone()])
     }
 
     /// The text of one kernel alone, with all that it may reach; `None` if there is no such kernel. `ptx` is the text whose parts these are.
@@ -153,7 +154,7 @@ mod tests {
     fn a_kernel_has_what_it_reaches_and_no_more() {
         let text = format!("{HEAD}{BODY}");
         let parts = Parts::of(&text).unwrap();
-        assert_eq!(parts.entries(), 2);
+        assert!(parts.entries(&text).eq(["one", "two"]));
         let one = parts.alone(&text, "one").unwrap();
         assert!(one.starts_with(HEAD));
         for there in [
@@ -172,8 +173,8 @@ mod tests {
         let body = ".global .align 4 .b8 switch_$_table_$_two[8] = {1, 0, 0, 0, 2, 0, 0, 0};";
         assert!(two.contains(body) && two.contains(".maxntid 256"), "{two}");
         assert!(!two.contains("far") && !two.contains("word"), "{two}");
-        for text in [&one, &two] {
-            assert_eq!(Parts::of(text).map(|parts| parts.entries()), Some(1));
+        for (text, name) in [(&one, "one"), (&two, "two")] {
+            assert!(Parts::of(text).is_some_and(|parts| parts.entries(text).eq([name])));
         }
         assert!(parts.alone(&text, "far").is_none() && parts.alone(&text, "three").is_none());
     }
@@ -212,6 +213,6 @@ mod tests {
         ] {
             assert!(Parts::of(broken).is_none(), "{broken}");
         }
-        assert_eq!(Parts::of(HEAD).map(|parts| parts.entries()), Some(0));
+        assert!(Parts::of(HEAD).is_some_and(|parts| parts.entries(HEAD).next().is_none()));
     }
 }

@@ -233,13 +233,18 @@ pub trait Backend: Any + Send + Sync + fmt::Debug {
     /// [`DeviceError::NoImage`], [`DeviceError::Driver`].
     fn load(&self, image: &KernelImage<'_>) -> Result<ModuleId, DeviceError>;
 
-    /// Loads a kernel of a module that is loaded; see [`Module::load_kernel`](super::Module::load_kernel). Does nothing where no launch
-    /// waits for that.
+    /// Loads a kernel of a module that is loaded, for blocks of `_block_dim` lanes; see [`Module::load_kernel`](super::Module::load_kernel).
+    /// Does nothing where no launch waits for that.
     ///
     /// # Errors
     /// [`DeviceError::LayoutMismatch`] if the module has no such entry; [`DeviceError::Lost`],
     /// [`DeviceError::Driver`].
-    fn load_kernel(&self, _module: ModuleId, _entry: &str) -> Result<(), DeviceError> {
+    fn load_kernel(
+        &self,
+        _module: ModuleId,
+        _entry: &str,
+        _block_dim: u32,
+    ) -> Result<(), DeviceError> {
         Ok(())
     }
 

@@ -282,7 +282,7 @@ impl Prepared {
     /// # Errors
     /// As [`Module::load_kernel`].
     pub fn load(&self) -> Result<(), DeviceError> {
-        self.module.load_kernel(self.entry)
+        self.module.load_kernel(self.entry, self.config.block_dim)
     }
 
     /// Queues the launch on a stream, without waiting for it.

@@ -131,13 +131,16 @@ impl Module {
     /// Loads the module, if that has not been done, and a kernel of it, which its first launch does otherwise. With CUDA that first launch
     /// takes as long as the driver compiles the kernel, once on a machine, and it waits until all that runs on the device has ended. So
     /// kernels that wait for each other while they run, on several streams, are loaded before. What takes part in a measurement is, too.
-    /// `entry` is the constant `ENTRY` of the trait that `#[kernel]` makes.
+    /// `entry` is the constant `ENTRY` of the trait that `#[kernel]` makes, and `block_dim` the lanes of a block that it will be launched
+    /// with ([`LaunchConfig::for_num_elems`](super::LaunchConfig::for_num_elems): 256), since the driver may have to compile it once more
+    /// for blocks of more than 768.
     ///
     /// # Errors
     /// As [`id`](Self::id); [`DeviceError::LayoutMismatch`] if there is no such kernel.
-    pub fn load_kernel(&self, entry: &str) -> Result<(), DeviceError> {
+    pub fn load_kernel(&self, entry: &str, block_dim: u32) -> Result<(), DeviceError> {
         let id = self.id()?;
-        self.device().backend().load_kernel(id, entry)
+        let device = self.device();
+        device.backend().load_kernel(id, entry, block_dim)
     }
 
     /// Makes `pool` the heap that Rust's own collections in these kernels take from, until another one is

@@ -15,6 +15,24 @@ pub struct Fill {
     pub value: u32,
 }
 
+impl Fill {
+    /// Words of the beginning of a long range: 32 MiB, less than what caches of large GPUs hold (an H200's 50 MB).
+    const BEGINNING: u64 = 8 << 20;
+
+    /// The range in parts, as long ranges are set.
+    fn end_first(self) -> impl Iterator<Item = Self> {
+        let beginning = self.words.min(Self::BEGINNING);
+        let part = |word, words| Fill {
+            word,
+            words,
+            ..self
+        };
+        let end = part(self.word + beginning, self.words - beginning);
+        let end = Some(end).filter(|end| end.words > 0);
+        end.into_iter().chain([part(self.word, beginning)])
+    }
+}
+
 /// The layout of a heap of a certain size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeapPlan {
@@ -81,13 +99,17 @@ impl HeapPlan {
 
     /// All ranges that have a value in a fresh heap, the header among them, in the order in which they are to be set. The
     /// heap is one when [`head`](Self::head) stands at its beginning, last of all.
+    ///
+    /// Of a long range the beginning comes last: what a heap uses first is in the device's cache then, and not what it may never use
+    /// (`docs/decisions.md`).
     pub fn ranges(&self) -> impl Iterator<Item = Fill> {
         let header = Fill {
             word: 0,
             words: header::HEADER_WORDS as u64,
             value: 0,
         };
-        std::iter::once(header).chain(self.fills.iter().copied())
+        let fills = std::iter::once(header).chain(self.fills.iter().copied());
+        fills.flat_map(Fill::end_first)
     }
 
     /// The first words of a heap of `A`.
@@ -207,5 +229,35 @@ pub trait HostAlloc: HeapHandle {
         _found: &mut Audit,
     ) -> Result<(), DeviceError> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beginning_of_a_long_range_is_set_last() {
+        let fill = |word, words| Fill {
+            word,
+            words,
+            value: 7,
+        };
+        let plan = HeapPlan {
+            params: HeapParams::default(),
+            fills: [fill(100, (20 << 20) + 3), fill(200, 5)].into(),
+            metadata_bytes: 0,
+        };
+        let ranges: Vec<Fill> = plan.ranges().collect();
+        assert_eq!(
+            ranges[1..],
+            [
+                fill(100 + (8 << 20), (12 << 20) + 3),
+                fill(100, 8 << 20),
+                fill(200, 5)
+            ]
+        );
+        let header = header::HEADER_WORDS as u64;
+        assert_eq!((ranges[0].word, ranges[0].words), (0, header));
     }
 }

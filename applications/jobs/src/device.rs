@@ -4,7 +4,7 @@ use crate::seconds::seconds;
 use serde::Serialize;
 use std::time::Duration;
 use warpheap::api::LAYOUT_VERSION;
-use warpheap::{Device, DeviceError};
+use warpheap::{Device, DeviceError, LaunchConfig};
 use warpheap_applications::Kernels;
 use warpheap_dist::World;
 
@@ -17,9 +17,9 @@ const ALL: &str = "all";
 /// As [`Module::load_kernel`](warpheap::Module::load_kernel).
 pub fn load(kernels: &Kernels, names: &[&str]) -> Result<(), DeviceError> {
     let module = kernels.module("");
-    names
-        .iter()
-        .try_for_each(|name| module.load_kernel(&format!("{name}_l{LAYOUT_VERSION}")))
+    let lanes = LaunchConfig::for_num_elems(1).block_dim;
+    let mut entries = names.iter().map(|name| format!("{name}_l{LAYOUT_VERSION}"));
+    entries.try_for_each(|entry| module.load_kernel(&entry, lanes))
 }
 
 /// Whether a user means all devices.

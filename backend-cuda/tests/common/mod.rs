@@ -23,7 +23,7 @@ pub fn kernels(device: &Device) -> Module {
     let text = IMAGE.ptx.unwrap_or_default();
     for entry in text.split(".entry ").skip(1) {
         let name = entry.split('(').next().unwrap_or_default();
-        module.load_kernel(name).unwrap();
+        module.load_kernel(name, 256).unwrap();
     }
     module
 }

@@ -316,7 +316,10 @@ fn count<A: CountsKmers>(
             <A as SupermerAddEntry>::ENTRY,
         ),
     };
-    share.kernels.module(image).load_kernel(entry)?;
+    share
+        .kernels
+        .module(image)
+        .load_kernel(entry, LaunchConfig::for_num_elems(1).block_dim)?;
     let mut one = |part: Part<'_>| -> Result<(), DeviceError> {
         first_copy(share.device, size_of_val(part.bases))?;
         let started = Instant::now();

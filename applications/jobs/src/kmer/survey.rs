@@ -2,13 +2,14 @@
 
 use super::sequences::Sequences;
 use crate::ranks::owner::mixed;
-use crate::threads::in_parts;
-use std::collections::HashSet;
+use crate::threads::{concat, in_parts, sorted};
 
 /// Places of a part that is worth a thread.
 const LEAST: u32 = 1 << 16;
 /// One k-mer of so many is looked at, as a power of two, where there are more than [`FEW`] places.
 const SAMPLE_BITS: u32 = 6;
+/// No more k-mers than two to this power are looked at, or twice as many.
+const MOST_BITS: u32 = 22;
 /// So many k-mers are looked at all.
 const FEW: u64 = 1 << 18;
 
@@ -30,28 +31,28 @@ pub fn survey(sequences: &Sequences, k: u32, canonical: bool) -> Survey {
 
 /// One of how many k-mers is looked at where there are so many places, as a power of two.
 pub fn bits(places: u64) -> u32 {
-    if places > FEW { SAMPLE_BITS } else { 0 }
+    match places > FEW {
+        true => places.ilog2().saturating_sub(MOST_BITS).max(SAMPLE_BITS),
+        false => 0,
+    }
 }
 
 /// The number of k-mers, and those whose hashes end with so many zeros, each once.
-pub fn sample(sequences: &Sequences, k: u32, canonical: bool, bits: u32) -> (u64, HashSet<u64>) {
+pub fn sample(sequences: &Sequences, k: u32, canonical: bool, bits: u32) -> (u64, Vec<u64>) {
     let parts = in_parts(sequences.places(k), LEAST, |places| {
-        let (mut total, mut sample) = (0u64, HashSet::new());
+        let (mut total, mut sample) = (0u64, Vec::new());
         sequences.kmers(k, canonical, places, |kmer| {
             total += 1;
             if mixed(kmer + 1) & ((1 << bits) - 1) == 0 {
-                sample.insert(kmer);
+                sample.push(kmer);
             }
         });
         (total, sample)
     });
-    let mut parts = parts.into_iter();
-    let mut all = parts.next().unwrap_or_default();
-    for (total, some) in parts {
-        all.0 += total;
-        all.1.extend(some);
-    }
-    all
+    let (totals, samples): (Vec<u64>, Vec<_>) = parts.into_iter().unzip();
+    let mut sample = sorted(&concat(samples));
+    sample.dedup();
+    (totals.iter().sum(), sample)
 }
 
 impl Survey {

@@ -1,5 +1,6 @@
 //! Hash maps in a heap that the host owns.
 
+use super::pairs::pairs_of;
 use super::table::{MapAlloc, OwnedTable};
 use super::{values_of, words_of};
 use std::collections::HashMap;
@@ -104,7 +105,7 @@ impl<K: HeapData + Copy, V: HeapData + Copy, A: MapAlloc> DeviceHashMap<K, V, A>
     /// Errors of the device.
     pub fn to_vec(&self) -> Result<Vec<(K, V)>, DeviceError> {
         let [keys, values] = self.table.read()?;
-        Ok(values_of(&keys).zip(values_of(&values)).collect())
+        Ok(pairs_of(&keys, &values))
     }
 
     /// All pairs as a map of `std`.

@@ -3,6 +3,7 @@
 
 mod map;
 mod multi_map;
+mod pairs;
 mod set;
 mod table;
 

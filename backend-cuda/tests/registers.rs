@@ -1,0 +1,135 @@
+//! How many registers kernels get, and which blocks they can have.
+
+mod common;
+
+use common::launch;
+use std::fmt::Write;
+use warpheap_api::host::{Device, DeviceError, DeviceVec, KernelImage, Module};
+use warpheap_cuda::CudaConfig;
+
+/// Words that a lane has in registers at the same time.
+const WORDS: u32 = 100;
+
+const HEAD: &str = "
+.version 6.3
+.target sm_70
+.address_size 64
+.func add(.param .b64 to, .param .b32 number)
+{
+    .reg .b32 %r;
+    .reg .b64 %rd;
+    ld.param.b64 %rd, [to];
+    ld.param.b32 %r, [number];
+    red.global.add.u32 [%rd], %r;
+    ret;
+}
+";
+
+const CALL: &str = "{
+    .param .b64 to;
+    .param .b32 number;
+    st.param.b64 [to], %rd1;
+    st.param.b32 [number], %sum;
+    call.uni add, (to, number);
+}";
+
+/// A kernel whose lanes load the words behind the first of a slice, of which none is used before all are there, and add what becomes of
+/// them to the first.
+fn kernel(name: &str, directive: &str, add: &str) -> String {
+    let mut text = format!(
+        ".visible .entry {name}(.param .align 4 .b8 args[128])
+{directive}
+{{
+    .reg .b32 %sum, %low, %high, %r<{WORDS}>;
+    .reg .b64 %rd1;
+    ld.param.u32 %low, [args+16];
+    ld.param.u32 %high, [args+20];
+    mov.b64 %rd1, {{%low, %high}};
+    mov.u32 %sum, 0;
+"
+    );
+    for word in 0..WORDS {
+        let at = 4 + 4 * word;
+        writeln!(text, "ld.volatile.global.u32 %r{word}, [%rd1+{at}];").unwrap();
+    }
+    for word in (0..WORDS).rev() {
+        writeln!(text, "mad.lo.u32 %sum, %sum, 31, %r{word};").unwrap();
+    }
+    text + add + "\nret;\n}\n"
+}
+
+fn open() -> Option<(Device, Module)> {
+    let device = common::open(&CudaConfig::default())?;
+    let plain = "red.global.add.u32 [%rd1], %sum;";
+    let text = [
+        HEAD,
+        &kernel("calls_l1", "", CALL),
+        &kernel("plain_l1", "", plain),
+        &kernel("own_l1", ".maxnreg 128", plain),
+    ];
+    let text = text.concat();
+    let image = KernelImage {
+        name: "registers",
+        ptx: Some(&text),
+        spirv: None,
+    };
+    let module = device.load(&image).unwrap();
+    Some((device, module))
+}
+
+/// Runs a kernel in one block of so many lanes, and checks the sum.
+fn run(module: &Module, entry: &'static str, lanes: u32) -> Result<(), DeviceError> {
+    let words: Vec<u32> = (0..=WORDS).map(|word| word * word).collect();
+    let one = words[1..]
+        .iter()
+        .rev()
+        .fold(0u32, |sum, word| sum.wrapping_mul(31).wrapping_add(*word));
+    let slice = DeviceVec::from_slice(module.device(), &words)?;
+    launch(module, entry, 1, lanes, vec![slice.arg()]).run()?;
+    assert_eq!(slice.to_vec()?[0], one.wrapping_mul(lanes), "{entry}");
+    Ok(())
+}
+
+#[test]
+fn a_kernel_that_calls_has_more_registers_and_is_compiled_again_for_large_blocks() {
+    let Some((device, module)) = open() else {
+        return;
+    };
+    let registers = |entry| {
+        let id = module.id().unwrap();
+        let known = device.backend().kernel_resources(id, entry).unwrap();
+        known.unwrap().registers
+    };
+    run(&module, "plain_l1", 1024).unwrap();
+    assert!(registers("plain_l1") <= 64);
+    run(&module, "calls_l1", 256).unwrap();
+    assert!((65..=80).contains(&registers("calls_l1")));
+    let once = device.load_time();
+    run(&module, "calls_l1", 768).unwrap();
+    assert_eq!(device.load_time(), once);
+    for lanes in [1024, 32, 1024] {
+        run(&module, "calls_l1", lanes).unwrap();
+    }
+    let twice = device.load_time();
+    assert!(twice > once);
+    // Where small blocks are launched the first one is used.
+    assert!(registers("calls_l1") > 64);
+    launch(&module, "calls_l1", 1, 1024, Vec::new())
+        .load()
+        .unwrap();
+    assert_eq!(device.load_time(), twice);
+}
+
+#[test]
+fn a_kernel_with_a_number_of_its_own_keeps_it() {
+    let Some((_device, module)) = open() else {
+        return;
+    };
+    run(&module, "own_l1", 512).unwrap();
+    let refused = run(&module, "own_l1", 1024).unwrap_err();
+    assert!(
+        matches!(&refused, DeviceError::BadLaunch { why, .. } if why.contains("registers a lane at most")),
+        "{refused:?}"
+    );
+    run(&module, "own_l1", 512).unwrap();
+}
