@@ -16,6 +16,8 @@ pub use error::{LineError, TableError};
 
 /// What is put in front of a text for the reader of CSV.
 const LINE_END: &[u8] = b"\n";
+/// Bytes that the reader of CSV gets at a time, or a line if that is longer.
+const CSV_BYTES: usize = 1 << 16;
 /// The names of the columns.
 const COLUMNS: [&str; 2] = ["key", "payload"];
 
@@ -144,7 +146,66 @@ fn in_pieces(
 }
 
 /// Reads some lines, of which the first may be a `head`. An error comes with the number of its line, from 1.
+///
+/// Nearly all lines of nearly all files are two numbers and nothing else, which takes a fifth of the time that the reader of CSV takes. What
+/// is not goes to it, some lines at a time: none of its records goes over a line's end.
 fn lines(bytes: &[u8], head: bool) -> Result<Vec<Tuple>, (u64, LineError)> {
+    let (mut rows, mut first, mut done) = (Vec::new(), head, 0);
+    while done < bytes.len() {
+        done += plain_lines(&bytes[done..], &mut rows);
+        first &= rows.is_empty();
+        let (before, rest) = bytes.split_at(done);
+        let least = rest.len().min(CSV_BYTES);
+        let more = rest[least..].iter().position(|&byte| byte == b'\n');
+        let some = &rest[..more.map_or(rest.len(), |more| least + more + 1)];
+        csv_lines(some, &mut first, &mut rows).map_err(|(line, what)| {
+            let before = before.iter().filter(|&&byte| byte == b'\n');
+            (before.count() as u64 + line, what)
+        })?;
+        done += some.len();
+    }
+    Ok(rows)
+}
+
+/// Reads lines that are two numbers with a comma between them, up to the first that is something else; how many bytes they are.
+fn plain_lines(bytes: &[u8], rows: &mut Vec<Tuple>) -> usize {
+    let (mut rest, mut done) = (bytes, 0);
+    while let Some((key, behind)) = digits(rest)
+        && let [b',', behind @ ..] = behind
+        && let Some((payload, behind)) = digits(behind)
+    {
+        rest = match behind {
+            [] => behind,
+            [b'\n', behind @ ..] | [b'\r', b'\n', behind @ ..] => behind,
+            _ => break,
+        };
+        rows.push(Tuple { key, payload });
+        done = bytes.len() - rest.len();
+    }
+    done
+}
+
+/// The number that a text begins with, and what is behind it; `None` if there is none, or a larger one than fits.
+fn digits(text: &[u8]) -> Option<(u32, &[u8])> {
+    let mut number = 0u64;
+    let mut length = 0;
+    while let Some(digit) = text.get(length).map(|byte| byte.wrapping_sub(b'0'))
+        && digit < 10
+        && length < 10
+    {
+        number = number * 10 + u64::from(digit);
+        length += 1;
+    }
+    let number = u32::try_from(number).ok()?;
+    (length > 0).then(|| (number, &text[length..]))
+}
+
+/// Reads some lines as CSV. If `first` says so they may begin with a head; that is over with the first row.
+fn csv_lines(
+    bytes: &[u8],
+    first: &mut bool,
+    rows: &mut Vec<Tuple>,
+) -> Result<(), (u64, LineError)> {
     // Behind a line end the reader takes no mark for that of a file.
     let text = LINE_END.chain(bytes);
     let mut reader = ReaderBuilder::new()
@@ -152,8 +213,6 @@ fn lines(bytes: &[u8], head: bool) -> Result<Vec<Tuple>, (u64, LineError)> {
         // How many columns there are is checked here, to say it in our words.
         .flexible(true)
         .from_reader(text);
-    let mut rows = Vec::new();
-    let mut first = head;
     let mut record = ByteRecord::new();
     let mut begin = 0;
     loop {
@@ -162,7 +221,7 @@ fn lines(bytes: &[u8], head: bool) -> Result<Vec<Tuple>, (u64, LineError)> {
             let why = error.to_string();
             (line(bytes, begin), LineError::NotCsv { why })
         })? {
-            return Ok(rows);
+            return Ok(());
         }
         let end = reader.position().byte() as usize - LINE_END.len();
         let (from, text) = (begin, bytes.get(begin..end).unwrap_or_default());
@@ -174,7 +233,7 @@ fn lines(bytes: &[u8], head: bool) -> Result<Vec<Tuple>, (u64, LineError)> {
         }
         closed(text).map_err(wrong)?;
         let [key, payload] = columns(&record).map_err(wrong)?;
-        if !(std::mem::take(&mut first) && is_head(key) && is_head(payload)) {
+        if !(std::mem::take(first) && is_head(key) && is_head(payload)) {
             rows.push(Tuple {
                 key: number(COLUMNS[0], key).map_err(wrong)?,
                 payload: number(COLUMNS[1], payload).map_err(wrong)?,

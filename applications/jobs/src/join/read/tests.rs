@@ -118,3 +118,55 @@ fn pieces_do_not_matter() {
         }
     }
 }
+
+#[test]
+fn plain_lines_are_what_the_reader_of_csv_makes_of_them() {
+    let tokens = [
+        "1,2\n",
+        "1,2\r\n",
+        "40,4294967295\n",
+        "007,8\n",
+        "key,payload\n",
+        " 3 , 4\n",
+        "\"5\",6\n",
+        "\n",
+        " \n",
+        "7,8\r9,10\n",
+        "\r",
+        "\u{FEFF}1,2\n",
+        "1,",
+        "11,12",
+        "4294967296,1\n",
+        "00000000001,1\n",
+        "1,2,3\n",
+        "\"1\n",
+    ];
+    let mut seed = 7u32;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 8) as usize % below
+    };
+    let (mut fine, mut wrong) = (0, 0);
+    for case in 0..3000 {
+        // Mostly plain, some of it longer than what the reader of CSV gets at a time, and mostly right.
+        let length = if case % 100 == 0 { 30_000 } else { 20 };
+        let most = if case % 2 == 0 { 8 } else { tokens.len() };
+        let token = |random: &mut dyn FnMut(usize) -> usize| match random(length) {
+            0..4 => tokens[random(most)],
+            _ => tokens[random(4)],
+        };
+        let text: String = (0..length).map(|_| token(&mut random)).collect();
+        let text = text.as_bytes();
+        for head in [false, true] {
+            let (mut first, mut rows) = (head, Vec::new());
+            let want = csv_lines(text, &mut first, &mut rows).map(|()| rows);
+            let got = lines(text, head);
+            assert_eq!(got, want, "{head} {}", text.escape_ascii());
+            match want {
+                Ok(_) => fine += 1,
+                Err(_) => wrong += 1,
+            }
+        }
+    }
+    assert!(fine > 1000 && wrong > 1000, "{fine} {wrong}");
+}
