@@ -142,18 +142,15 @@ impl Loaded {
             sizes: HashMap::new(),
             load_time: Duration::ZERO,
         };
+        let entries = loaded.parts.iter().flat_map(|parts| parts.entries(text));
+        let entries: Vec<&str> = entries.take(2).collect();
+        if loaded.parts.is_none() {
+            loaded.whole = Some(loaded.compiled(session, text, REGISTERS)?);
+        }
+        loaded.load_time = started.elapsed();
         // A text that cannot be compiled says so here if it has one kernel, and with the first launch if it has several.
-        match &loaded.parts {
-            None => {
-                loaded.whole = Some(loaded.compiled(session, text, REGISTERS)?);
-                loaded.load_time = started.elapsed();
-            }
-            Some(parts) => {
-                let entries: Vec<&str> = parts.entries(text).take(2).collect();
-                if let [only] = entries[..] {
-                    loaded.kernel(session, only)?;
-                }
-            }
+        if let [only] = entries[..] {
+            loaded.kernel(session, only)?;
         }
         Ok(loaded)
     }
