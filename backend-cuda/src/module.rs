@@ -19,13 +19,13 @@ use std::ffi::CString;
 use std::time::{Duration, Instant};
 use warpheap_api::abi::{self, ARG_WORDS, HEAP_WORDS};
 use warpheap_api::host::{BufferId, DeviceError, KernelImage};
-use warpheap_ptx::{Parts, is_call, unguarded_mask};
+use warpheap_ptx::{Parts, unguarded_mask};
 
 /// Most registers of a lane. A multiprocessor has 65536: with more than 64 a lane, blocks of 1024 lanes could not be launched at all, and
 /// kernels that allocate are bound by how many lanes run at once.
 const REGISTERS: u32 = 64;
-/// As many for a kernel that calls functions, if its blocks have no more than 768 lanes: a call divides the registers, and what a loop
-/// keeps across it is spilled with fewer.
+/// As many for a kernel that calls functions by their names, if its blocks have no more than 768 lanes. The compiler divides the registers
+/// among both, and with fewer spills what a loop of the kernel keeps.
 const REGISTERS_WITH_CALLS: u32 = 80;
 
 /// The words in which a module is told of its heap.
@@ -239,7 +239,8 @@ impl Loaded {
         Ok(kernel)
     }
 
-    /// Loads the kernel with this entry point, with at most so many registers for a lane if it is compiled by itself and calls functions.
+    /// Loads the kernel with this entry point, with at most so many registers for a lane if it is compiled by itself and calls functions by
+    /// their names.
     fn loaded(
         &mut self,
         session: &mut Session,
@@ -249,9 +250,12 @@ impl Loaded {
         let started = Instant::now();
         let found = match (self.alone(entry), &self.whole) {
             (Some(text), _) => {
-                let calls = text.lines().any(is_call);
-                let code =
-                    self.compiled(session, &text, if calls { with_calls } else { REGISTERS })?;
+                let calls = |parts: &Parts| parts.calls_by_name(&self.ptx, entry);
+                let registers = match self.parts.as_ref().is_some_and(calls) {
+                    true => with_calls,
+                    false => REGISTERS,
+                };
+                let code = self.compiled(session, &text, registers)?;
                 let found = find(&code, entry);
                 self.apart.push(code);
                 found

@@ -1,6 +1,6 @@
 //! One kernel of a text, with what it needs of the rest.
 
-use super::{Statements, words};
+use super::{Statements, is_call, words};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -67,6 +67,21 @@ impl Parts {
     pub fn entries<'a>(&self, ptx: &'a str) -> impl Iterator<Item = &'a str> {
         let entries = self.items.iter().filter(|item| item.entry);
         entries.map(|item| &ptx[item.name.clone()])
+    }
+
+    /// Whether a kernel itself calls functions by their names, and not by addresses alone. `ptx` is the text whose parts these are.
+    pub fn calls_by_name(&self, ptx: &str, entry: &str) -> bool {
+        let is_entry = |item: &&Item| item.entry && &ptx[item.name.clone()] == entry;
+        let lines = self.items.iter().find(is_entry);
+        let mut lines = lines
+            .into_iter()
+            .flat_map(|item| ptx[item.text.clone()].lines());
+        lines.any(|line| {
+            // Behind the call itself and where its answer goes.
+            let mut behind = words(line).filter(|word| !word.starts_with(['@', '(']));
+            let target = behind.nth(1);
+            is_call(line) && target.is_some_and(|target| !target.starts_with('%'))
+        })
     }
 
     /// The text of one kernel alone, with all that it may reach; `None` if there is no such kernel. `ptx` is the text whose parts these are.
@@ -177,6 +192,35 @@ mod tests {
             assert!(Parts::of(text).is_some_and(|parts| parts.entries(text).eq([name])));
         }
         assert!(parts.alone(&text, "far").is_none() && parts.alone(&text, "three").is_none());
+    }
+
+    #[test]
+    fn what_a_kernel_calls_by_its_name_counts_and_no_more() {
+        let calls_by_name = |calls: &str| {
+            let text = format!(
+                "{HEAD}.func called(.param .b64 p)\n{{\n\tcall.uni near, ();\n\tret;\n}}\n.func near()\n{{\n\tret;\n}}\n\
+                 .visible .entry one()\n{{\n{calls}\n\tret;\n}}\n.visible .entry two()\n{{\n\tcall.uni near, ();\n\tret;\n}}\n"
+            );
+            let parts = Parts::of(&text).unwrap();
+            assert!(parts.calls_by_name(&text, "two"));
+            assert!(!parts.calls_by_name(&text, "three") && !parts.calls_by_name(&text, "near"));
+            parts.calls_by_name(&text, "one")
+        };
+        for by_name in [
+            "\tcall.uni near, ();",
+            "\tcall.uni (retval0), called, (param0);",
+            "\t@%p1 call called, (param0, param1); // %r1",
+        ] {
+            assert!(calls_by_name(by_name), "{by_name}");
+        }
+        for not in [
+            "",
+            "\tmov.b64 %rd1, called;\n\tcall (retval0), %rd1, (param0), prototype_1;",
+            "\t@!%p1 call %rd1, (param0), prototype_1;",
+            "\t// call.uni near, ();",
+        ] {
+            assert!(!calls_by_name(not), "{not}");
+        }
     }
 
     #[test]
