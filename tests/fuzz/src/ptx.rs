@@ -85,7 +85,13 @@ fn check(ptx: &str) {
             // Nothing that it needs is missing, so it is its own part.
             let of_alone = Parts::of(&alone).expect("parts of a part");
             assert_eq!(of_alone.alone(&alone, entry).as_ref(), Some(&alone));
-            assert!(of_alone.entries() <= parts.entries(), "{alone}");
+            let is_of_all = |name| parts.entries(ptx).any(|other| other == name);
+            assert!(of_alone.entries(&alone).all(is_of_all), "{alone}");
+            let calls = [
+                parts.calls_by_name(ptx, entry),
+                of_alone.calls_by_name(&alone, entry),
+            ];
+            assert_eq!(calls[0], calls[1], "{alone}");
         }
     }
     for entry in entries.iter().copied().chain(["none_l1"]) {
