@@ -203,7 +203,7 @@ mod tests {
             );
             let parts = Parts::of(&text).unwrap();
             assert!(parts.calls_by_name(&text, "two"));
-            assert!(!parts.calls_by_name(&text, "three") && !parts.calls_by_name(&text, "near"));
+            assert!(!parts.calls_by_name(&text, "three") && !parts.calls_by_name(&text, "called"));
             parts.calls_by_name(&text, "one")
         };
         for by_name in [
