@@ -72,10 +72,8 @@ impl Parts {
     /// Whether a kernel itself calls functions by their names, and not by addresses alone. `ptx` is the text whose parts these are.
     pub fn calls_by_name(&self, ptx: &str, entry: &str) -> bool {
         let is_entry = |item: &&Item| item.entry && &ptx[item.name.clone()] == entry;
-        let lines = self.items.iter().find(is_entry);
-        let mut lines = lines
-            .into_iter()
-            .flat_map(|item| ptx[item.text.clone()].lines());
+        let kernel = self.items.iter().find(is_entry).into_iter();
+        let mut lines = kernel.flat_map(|item| ptx[item.text.clone()].lines());
         lines.any(|line| {
             // Behind the call itself and where its answer goes.
             let mut behind = words(line).filter(|word| !word.starts_with(['@', '(']));
