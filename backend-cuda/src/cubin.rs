@@ -1,14 +1,17 @@
-//! How many bytes of machine code each kernel of a PTX text becomes.
+//! How many bytes of machine code each kernel and function of a PTX text becomes.
 
 use crate::link::link;
 use std::collections::HashMap;
 use std::ffi::CString;
 
-/// Compiles `ptx` for the current context's device and returns the size of every kernel's code;
-/// `None` if the driver refuses or the result is not the ELF file that it used to be.
-pub(crate) fn code_sizes(ptx: &str) -> Option<HashMap<String, u64>> {
-    match link(&CString::new(ptx).ok()?, None) {
-        Ok(cubin) => kernel_sections(&cubin),
+/// Compiles `ptx` for the current context's device with at most so many registers for a lane, and returns the sizes of its kernels' code and of
+/// the functions that they call; `None` if the driver refuses or the result is not the ELF file that it used to be.
+///
+/// The limit is that of the kernel which is asked for. Without one, functions would get more registers than a kernel with a limit of its own
+/// has, and the linker refuses to put them together.
+pub(crate) fn code_sizes(ptx: &str, registers: u32) -> Option<HashMap<String, u64>> {
+    match link(&CString::new(ptx).ok()?, Some(registers)) {
+        Ok(cubin) => code_sections(&cubin),
         Err(status) => {
             tracing::debug!(%status, "no code sizes");
             None
@@ -16,8 +19,8 @@ pub(crate) fn code_sizes(ptx: &str) -> Option<HashMap<String, u64>> {
     }
 }
 
-/// Sizes of the sections `.text.<kernel>` of a 64-bit little-endian ELF file.
-fn kernel_sections(elf: &[u8]) -> Option<HashMap<String, u64>> {
+/// Sizes of the sections `.text.<name>` of a 64-bit little-endian ELF file.
+fn code_sections(elf: &[u8]) -> Option<HashMap<String, u64>> {
     if elf.get(..6)? != b"\x7fELF\x02\x01" {
         return None;
     }
@@ -37,8 +40,8 @@ fn kernel_sections(elf: &[u8]) -> Option<HashMap<String, u64>> {
         let name = names.get(number(header, 0, 4)? as usize..)?;
         let name = name.split(|&b| b == 0).next()?;
         let name = std::str::from_utf8(name).ok()?;
-        if let Some(kernel) = name.strip_prefix(".text.") {
-            sizes.insert(kernel.to_string(), number(header, 0x20, 8)?);
+        if let Some(code) = name.strip_prefix(".text.") {
+            sizes.insert(code.to_string(), number(header, 0x20, 8)?);
         }
     }
     Some(sizes)
@@ -90,7 +93,7 @@ mod tests {
             (".nv.info", 12),
             (".text.b_l1", 1 << 33),
         ]);
-        let sizes = kernel_sections(&file).unwrap();
+        let sizes = code_sections(&file).unwrap();
         assert_eq!(sizes.len(), 2);
         assert_eq!(sizes["a_l1"], 640);
         assert_eq!(sizes["b_l1"], 1 << 33);
@@ -99,10 +102,10 @@ mod tests {
     #[test]
     fn broken_files_are_refused() {
         let file = elf(&[(".text.a_l1", 640)]);
-        assert!(kernel_sections(&[]).is_none());
-        assert!(kernel_sections(b"PK\x03\x04 is no such file").is_none());
+        assert!(code_sections(&[]).is_none());
+        assert!(code_sections(b"PK\x03\x04 is no such file").is_none());
         for cut in [5, 0x27, 0x3f, 0x41, file.len() - 12] {
-            assert!(kernel_sections(&file[..cut]).is_none(), "{cut}");
+            assert!(code_sections(&file[..cut]).is_none(), "{cut}");
         }
     }
 }

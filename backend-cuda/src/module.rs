@@ -292,9 +292,13 @@ impl Loaded {
             Some(bytes) => *bytes,
             None => {
                 let alone = self.alone(entry);
-                let text = alone.as_deref().unwrap_or(&self.ptx);
-                let sizes = crate::cubin::code_sizes(&self.fences.of(text));
-                let bytes = sizes.and_then(|sizes| sizes.get(entry).copied());
+                let text = self.fences.of(alone.as_deref().unwrap_or(&self.ptx));
+                let sizes = crate::cubin::code_sizes(&text, info.registers);
+                let bytes = sizes.and_then(|sizes| match alone {
+                    // Whatever stands beside the kernel is called by it.
+                    Some(_) => Some(sizes.values().sum()),
+                    None => sizes.get(entry).copied(),
+                });
                 self.sizes.insert(entry.to_string(), bytes);
                 bytes
             }

@@ -33,10 +33,46 @@ const CALL: &str = "{
     call.uni add, (to, number);
 }";
 
-/// A kernel whose lanes load the words behind the first of a slice, of which none is used before all are there, and add what becomes of
-/// them to the first.
-fn kernel(name: &str, directive: &str, add: &str) -> String {
-    let mut text = format!(
+const CALL_SUM: &str = "{
+    .param .b64 of;
+    st.param.b64 [of], %rd1;
+    call.uni sum, (of);
+}";
+
+/// The steps of a lane that loads the words behind the first of a slice at `%rd1`, of which none is used before all are there, and adds what
+/// becomes of them to `%sum`.
+fn sum() -> String {
+    let mut text = String::from("mov.u32 %sum, 0;\n");
+    for word in 0..WORDS {
+        let at = 4 + 4 * word;
+        writeln!(text, "ld.volatile.global.u32 %r{word}, [%rd1+{at}];").unwrap();
+    }
+    for word in (0..WORDS).rev() {
+        writeln!(text, "mad.lo.u32 %sum, %sum, 31, %r{word};").unwrap();
+    }
+    text
+}
+
+/// A function of these steps, which adds the sum to the first word.
+fn function() -> String {
+    format!(
+        ".func sum(.param .b64 of)
+{{
+    .reg .b32 %sum, %r<{WORDS}>;
+    .reg .b64 %rd1;
+    ld.param.b64 %rd1, [of];
+    {}
+    red.global.add.u32 [%rd1], %sum;
+    ret;
+}}
+",
+        sum()
+    )
+}
+
+/// A kernel whose lanes take these `steps` with the slice at `%rd1`.
+fn kernel(name: &str, directive: &str, steps: &str) -> String {
+    format!(
         ".visible .entry {name}(.param .align 4 .b8 args[128])
 {directive}
 {{
@@ -45,27 +81,23 @@ fn kernel(name: &str, directive: &str, add: &str) -> String {
     ld.param.u32 %low, [args+16];
     ld.param.u32 %high, [args+20];
     mov.b64 %rd1, {{%low, %high}};
-    mov.u32 %sum, 0;
+    {steps}
+    ret;
+}}
 "
-    );
-    for word in 0..WORDS {
-        let at = 4 + 4 * word;
-        writeln!(text, "ld.volatile.global.u32 %r{word}, [%rd1+{at}];").unwrap();
-    }
-    for word in (0..WORDS).rev() {
-        writeln!(text, "mad.lo.u32 %sum, %sum, 31, %r{word};").unwrap();
-    }
-    text + add + "\nret;\n}\n"
+    )
 }
 
 fn open() -> Option<(Device, Module)> {
     let device = common::open(&CudaConfig::default())?;
-    let plain = "red.global.add.u32 [%rd1], %sum;";
+    let plain = sum() + "red.global.add.u32 [%rd1], %sum;";
     let text = [
         HEAD,
-        &kernel("calls_l1", "", CALL),
-        &kernel("plain_l1", "", plain),
-        &kernel("own_l1", ".maxnreg 128", plain),
+        &function(),
+        &kernel("calls_l1", "", &(sum() + CALL)),
+        &kernel("plain_l1", "", &plain),
+        &kernel("own_l1", ".maxnreg 128", &plain),
+        &kernel("lean_l1", ".maxnreg 32", CALL_SUM),
     ];
     let text = text.concat();
     let image = KernelImage {
@@ -132,4 +164,21 @@ fn a_kernel_with_a_number_of_its_own_keeps_it() {
         "{refused:?}"
     );
     run(&module, "own_l1", 512).unwrap();
+}
+
+#[test]
+fn the_size_of_a_kernel_counts_what_it_calls() {
+    let Some((device, module)) = open() else {
+        return;
+    };
+    let bytes = |entry| {
+        let id = module.id().unwrap();
+        let known = device.backend().kernel_resources(id, entry).unwrap();
+        known.unwrap().code_bytes.expect("a size")
+    };
+    run(&module, "lean_l1", 1024).unwrap();
+    // Each loads all words: eight bytes of code at least for each of them.
+    for entry in ["plain_l1", "own_l1", "lean_l1", "calls_l1"] {
+        assert!(bytes(entry) > u64::from(8 * WORDS), "{entry}");
+    }
 }

@@ -246,3 +246,58 @@ fn a_pool_beyond_the_reach_names_what_reaches_further() {
         Err(DeviceError::TooLarge { .. } | DeviceError::OutOfMemory { .. }) | Ok(())
     ));
 }
+
+/// Heaps of which 32 bits do not reach the last byte, on GPUs whose buffers may be so large.
+#[cfg(any(feature = "cuda", feature = "vulkan"))]
+mod beyond_4_gib {
+    use super::*;
+
+    const BYTES: u64 = 6 << 30;
+    /// Lanes that fill the heap with blocks of 64 KiB or so.
+    const LANES: u32 = 100_000;
+    /// A word of each 4 KiB of a block is written and read, the first and the last one among them.
+    const STEP: u32 = 1024;
+
+    fn of<A: Subject>(site: &Site) {
+        let pool = reserve::<A>(site, BYTES);
+        let room = pool.bytes() - pool.metadata_bytes();
+        let bytes = (room / u64::from(LANES)) as u32 & !3;
+        let mut blocks = Blocks::new(site, pool, LANES).expect("blocks");
+        for _ in 0..2 {
+            // Rounding costs the last ones their places.
+            let [exhausted, others @ ..] = blocks.take(STEP, |_| bytes).expect("a launch");
+            assert_eq!(others, [0; 2]);
+            assert!(exhausted < LANES / 8, "{exhausted}");
+            apart(&blocks);
+            let places = blocks.places().expect("places");
+            let far = places.iter().filter(|place| place.0 >= 4 << 30).count();
+            assert!(far as u32 > LANES / 4, "{far}");
+            assert_eq!(blocks.wrong(STEP).expect("a count"), 0);
+            blocks.give().expect("a launch");
+        }
+        let usage = blocks.pool.stats().expect("stats").usage;
+        assert_eq!(usage.live_blocks, Some(0));
+    }
+
+    /// Not where the device has no such buffer, as in CI.
+    fn everything(site: Option<Site>) {
+        if let Some(site) = site
+            && site.device.info().max_buffer_bytes >= BYTES
+            && !site.is_slow()
+        {
+            each(&site, [of::<WarpHeap>, of::<WarpHeap32>, of::<WarpHeap64>]);
+        }
+    }
+
+    #[cfg(feature = "vulkan")]
+    #[test]
+    fn vulkan() {
+        everything(Site::vulkan());
+    }
+
+    #[cfg(feature = "cuda")]
+    #[test]
+    fn cuda() {
+        everything(Site::cuda());
+    }
+}
