@@ -33,10 +33,14 @@ const CALL: &str = "{
     call.uni add, (to, number);
 }";
 
+/// By its address, so that the function is compiled by itself.
 const CALL_SUM: &str = "{
+    .reg .b64 %function;
     .param .b64 of;
+    mov.u64 %function, sum;
     st.param.b64 [of], %rd1;
-    call.uni sum, (of);
+    takes: .callprototype _ (.param .b64 of);
+    call %function, (of), takes;
 }";
 
 /// The steps of a lane that loads the words behind the first of a slice at `%rd1`, of which none is used before all are there, and adds what
