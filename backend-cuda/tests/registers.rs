@@ -4,7 +4,7 @@ mod common;
 
 use common::launch;
 use std::fmt::Write;
-use warpheap_api::host::{Device, DeviceError, DeviceVec, KernelImage, Module};
+use warpheap_api::host::{Device, DeviceError, DeviceVec, KernelImage, KernelResources, Module};
 use warpheap_cuda::CudaConfig;
 
 /// Words that a lane has in registers at the same time.
@@ -126,16 +126,19 @@ fn run(module: &Module, entry: &'static str, lanes: u32) -> Result<(), DeviceErr
     Ok(())
 }
 
+/// What the driver's compiler made of a kernel.
+fn resources(module: &Module, entry: &str) -> KernelResources {
+    let backend = module.device().backend();
+    let known = backend.kernel_resources(module.id().unwrap(), entry);
+    known.unwrap().expect("the driver tells")
+}
+
 #[test]
 fn a_kernel_that_calls_has_more_registers_and_is_compiled_again_for_large_blocks() {
     let Some((device, module)) = open() else {
         return;
     };
-    let registers = |entry| {
-        let id = module.id().unwrap();
-        let known = device.backend().kernel_resources(id, entry).unwrap();
-        known.unwrap().registers
-    };
+    let registers = |entry| resources(&module, entry).registers;
     run(&module, "plain_l1", 1024).unwrap();
     assert!(registers("plain_l1") <= 64);
     run(&module, "calls_l1", 256).unwrap();
@@ -172,14 +175,10 @@ fn a_kernel_with_a_number_of_its_own_keeps_it() {
 
 #[test]
 fn the_size_of_a_kernel_counts_what_it_calls() {
-    let Some((device, module)) = open() else {
+    let Some((_device, module)) = open() else {
         return;
     };
-    let bytes = |entry| {
-        let id = module.id().unwrap();
-        let known = device.backend().kernel_resources(id, entry).unwrap();
-        known.unwrap().code_bytes.expect("a size")
-    };
+    let bytes = |entry| resources(&module, entry).code_bytes.expect("a size");
     run(&module, "lean_l1", 1024).unwrap();
     // Each loads all words: eight bytes of code at least for each of them.
     for entry in ["plain_l1", "own_l1", "lean_l1", "calls_l1"] {

@@ -6,12 +6,14 @@ use crate::error::no_device;
 use crate::gpu::Gpu;
 use crate::instance::Instance;
 use crate::limits::Limits;
+use crate::pipeline::{Missing, Unready};
+use crate::resources;
 use crate::select;
 use crate::state::State;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use warpheap_api::host::{
     Backend, BackendKind, BufferId, DeviceError, DeviceInfo, KernelImage, KernelResources, Launch,
     LaunchReport, ModuleId, Streams,
@@ -22,6 +24,7 @@ pub struct VulkanBackend {
     info: DeviceInfo,
     max_shared_bytes: u32,
     has_streams: bool,
+    gpu: Arc<Gpu>,
     /// Both are dropped by hand: while the device works on something, they must not be.
     state: Mutex<ManuallyDrop<State>>,
     pub(crate) calls: ManuallyDrop<Calls>,
@@ -59,13 +62,15 @@ impl VulkanBackend {
         let info = describe(&gpu.limits);
         let has_streams = gpu.limits.features.timeline;
         let max_shared_bytes = gpu.limits.max_shared_bytes;
-        let (mut state, calls) = State::new(Arc::new(gpu), config.staging_bytes)?;
+        let gpu = Arc::new(gpu);
+        let (mut state, calls) = State::new(gpu.clone(), config.staging_bytes)?;
         state.leave(Ok(()))?;
         tracing::debug!(device = %info.name, driver = %info.driver, "opened");
         Ok(VulkanBackend {
             info,
             max_shared_bytes,
             has_streams,
+            gpu,
             state: Mutex::new(ManuallyDrop::new(state)),
             calls: ManuallyDrop::new(calls),
         })
@@ -82,6 +87,44 @@ impl VulkanBackend {
         state.enter()?;
         let result = work(&mut state);
         state.leave(result)
+    }
+
+    /// Makes a call that may need a pipeline that is not there, and then comes to nothing.
+    pub(crate) fn call_if_compiled<T>(
+        &self,
+        work: impl FnOnce(&mut State) -> Result<T, Unready>,
+    ) -> Result<Result<T, Box<Missing>>, DeviceError> {
+        self.call(|state| match work(state) {
+            Ok(done) => Ok(Ok(done)),
+            Err(Unready::Missing(missing)) => Ok(Err(missing)),
+            Err(Unready::Failed(error)) => Err(error),
+        })
+    }
+
+    /// Makes a call that may need pipelines, which are compiled before.
+    pub(crate) fn call_compiled<T>(
+        &self,
+        mut work: impl FnMut(&mut State) -> Result<T, Unready>,
+    ) -> Result<T, DeviceError> {
+        loop {
+            match self.call_if_compiled(&mut work)? {
+                Ok(done) => return Ok(done),
+                Err(missing) => self.compile(&missing)?,
+            }
+        }
+    }
+
+    /// Compiles a pipeline, unless another thread does: then that is waited for. Calls of other threads go on meanwhile.
+    pub(crate) fn compile(&self, missing: &Missing) -> Result<(), DeviceError> {
+        let _turn = missing.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.call(|state| Ok(state.pipelines.is_there(missing)))? {
+            return Ok(());
+        }
+        let (entry, block_dim) = (&missing.order.entry.name, missing.order.block_dim);
+        tracing::debug!(kernel = entry.as_str(), block_dim, "is compiled");
+        let started = Instant::now();
+        let made = self.gpu.compile(&missing.order);
+        self.call(|state| state.pipelines.add(missing, made, started.elapsed()))
     }
 
     /// Checks the shapes of launches.
@@ -226,7 +269,8 @@ impl Backend for VulkanBackend {
         module: ModuleId,
         entry: &str,
     ) -> Result<Option<KernelResources>, DeviceError> {
-        self.call(|state| state.pipelines.resources(module, entry))
+        let order = self.call(|state| state.pipelines.asked(module, entry))?;
+        order.map_or(Ok(None), |order| resources::of(&self.gpu, &order))
     }
 }
 

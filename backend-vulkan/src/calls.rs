@@ -37,13 +37,22 @@ impl VulkanBackend {
         let args = launches.iter().flat_map(|launch| launch.args);
         let bound = args.filter_map(|arg| arg.binding());
         let buffers: Vec<_> = bound.map(|(buffer, ..)| buffer).collect();
-        let mut queue = lock(&self.calls.queue);
-        let batch = self.call(|state| {
-            let batch = state.prepare(launches)?;
-            state.bring_to_pace()?;
-            state.memory.pin(&buffers);
-            Ok(batch)
-        })?;
+        let (mut queue, batch) = loop {
+            let queue = lock(&self.calls.queue);
+            let batch = self.call_if_compiled(|state| {
+                let batch = state.prepare(launches)?;
+                state.bring_to_pace()?;
+                state.memory.pin(&buffers);
+                Ok(batch)
+            })?;
+            match batch {
+                Ok(batch) => break (queue, batch),
+                Err(missing) => {
+                    drop(queue);
+                    self.compile(&missing)?;
+                }
+            }
+        };
         // SAFETY: the buffers were found in the table and their ranges checked, and they are pinned; that arguments match the
         // kernel's parameters is the promise of `Prepared::new`.
         let ran = unsafe { queue.run(&batch) };

@@ -5,7 +5,7 @@ use crate::addressed::Addressed;
 use crate::gpu::Gpu;
 use crate::limits::Limits;
 use crate::memory::{Buffer, Memory};
-use crate::pipeline::{Built, Pipelines};
+use crate::pipeline::{Built, Pipelines, Unready};
 use ash::vk;
 use warpheap_api::abi::{ARG_FIRST, ARG_WORDS, ArgBlock, SLICE_WORDS};
 use warpheap_api::host::{BufferId, DeviceError, Launch};
@@ -32,7 +32,7 @@ pub(crate) fn prepare(
     pipelines: &mut Pipelines,
     nothing: Buffer,
     launch: &Launch<'_>,
-) -> Result<Ready, DeviceError> {
+) -> Result<Ready, Unready> {
     let address = |id| memory.get(id).map_or(0, |buffer| buffer.address);
     let args = launch.arg_block(0, address)?;
     let mut addressed = Addressed::default();

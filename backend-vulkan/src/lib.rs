@@ -9,7 +9,7 @@
 //! | `instance`, `gpu`, `validation` | library, device and queues; what the validation layer says |
 //! | `labels` | what objects are called where tools show them |
 //! | `memory`, `transfer` | buffers, and moving bytes into and out of them |
-//! | `module`, `isolate`, `pipeline` | kernels: read, cut out for a block size, compiled |
+//! | `module`, `isolate`, `compile`, `pipeline` | kernels: read, cut out for a block size, compiled, and those that are there |
 //! | `cache` | what drivers compiled, on disk |
 //! | `resources` | what a driver's compiler made of a kernel |
 //! | `loops`, `function` | loops that branch once a round |
@@ -25,13 +25,14 @@
 //! A device must offer Vulkan 1.2 with the Vulkan memory model at device scope and subgroup
 //! operations in compute; subgroups may have any size up to 64. Launches that are waited for share one
 //! queue, copies that are waited for another one, and streams the rest of its family. Where a family has
-//! fewer queues they share what there is. Nothing holds the state of the device while it waits for it.
+//! fewer queues they share what there is. Nothing holds the state of the device while it waits for it, or for the driver's compiler.
 
 mod addressed;
 mod backend;
 mod cache;
 mod calls;
 mod commands;
+mod compile;
 mod config;
 mod error;
 mod family;

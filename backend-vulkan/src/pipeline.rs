@@ -1,23 +1,20 @@
 //! Modules, and the pipelines made of them: one per entry and block size.
+//!
+//! The driver's compiler takes up to many seconds for a kernel. So this does not compile: it says what is [missing](Missing), the
+//! call compiles that while other threads go on, and [adds](Pipelines::add) it.
 
-use crate::addressed::{Addressed, by_address};
-use crate::cache::Place;
-use crate::error::describe;
+use crate::addressed::Addressed;
+use crate::compile::Order;
 use crate::gpu::Gpu;
-use crate::isolate::isolate;
 use crate::layout::{Layout, Layouts, bad, check_bindings};
-use crate::loops::branch_once;
 use crate::memory::fresh_id;
 use crate::module::{Entry, Module};
-use crate::reconverge::{COMPANY, Reconvergence};
-use crate::resources;
 use ash::vk;
 use spirv::Capability;
 use std::collections::HashMap;
-use std::ffi::CString;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use warpheap_api::host::{DeviceError, KernelImage, KernelResources, Launch, ModuleId};
+use warpheap_api::host::{DeviceError, KernelImage, Launch, ModuleId};
 
 const FORMAT: &str = "SPIR-V";
 
@@ -41,31 +38,35 @@ struct Key {
     addressed: Addressed,
 }
 
-/// What the driver's compiler is asked for.
-struct Order<'a> {
-    module: ModuleId,
-    module_name: &'a str,
-    entry: &'a str,
-    block_dim: u32,
-    /// Buffers that it finds by address.
-    addressed: Addressed,
-    /// The driver shall be able to tell what it made.
-    tells: bool,
+/// Why a call cannot go on.
+pub(crate) enum Unready {
+    /// This pipeline has to be compiled first.
+    Missing(Box<Missing>),
+    /// Something is wrong.
+    Failed(DeviceError),
 }
 
-/// A pipeline on disk, and the driver's view of it.
-struct Kept {
-    place: Place,
-    cache: vk::PipelineCache,
-    /// Bytes that were there.
-    bytes: usize,
+impl From<DeviceError> for Unready {
+    fn from(error: DeviceError) -> Self {
+        Unready::Failed(error)
+    }
+}
+
+/// A pipeline that is not there yet.
+pub(crate) struct Missing {
+    key: Key,
+    pub(crate) order: Order,
+    /// Who compiles it has this. Others that need it wait for that.
+    pub(crate) turn: Arc<Mutex<()>>,
 }
 
 /// All modules and pipelines of a device.
 pub(crate) struct Pipelines {
-    modules: HashMap<u64, Module>,
+    modules: HashMap<u64, Arc<Module>>,
     layouts: Layouts,
     built: HashMap<Key, vk::Pipeline>,
+    /// Those of pipelines that are missing.
+    turns: HashMap<Key, Arc<Mutex<()>>>,
     /// How long all of them took.
     pub(crate) load_time: Duration,
     gpu: Arc<Gpu>,
@@ -77,6 +78,7 @@ impl Pipelines {
             modules: HashMap::new(),
             layouts: Layouts::new(gpu),
             built: HashMap::new(),
+            turns: HashMap::new(),
             load_time: Duration::ZERO,
             gpu: gpu.clone(),
         }
@@ -110,12 +112,12 @@ impl Pipelines {
                 missing.join(", ")
             )));
         }
-        let same = |(_, other): &(&u64, &Module)| other.words == module.words;
+        let same = |(_, other): &(&u64, &Arc<Module>)| other.words == module.words;
         if let Some((id, _)) = self.modules.iter().find(same) {
             return Ok(ModuleId(*id));
         }
         let id = fresh_id();
-        self.modules.insert(id, module);
+        self.modules.insert(id, Arc::new(module));
         self.load_time += started.elapsed();
         Ok(ModuleId(id))
     }
@@ -126,7 +128,7 @@ impl Pipelines {
         launch: &Launch<'_>,
         buffers: u32,
         addressed: Addressed,
-    ) -> Result<Built, DeviceError> {
+    ) -> Result<Built, Unready> {
         let bindings = buffers + 1;
         let key = Key {
             module: launch.module.0,
@@ -139,210 +141,79 @@ impl Pipelines {
         if let Some(&pipeline) = self.built.get(&key) {
             return Ok(Built { pipeline, layout });
         }
-        let started = Instant::now();
-        let order = Order {
-            module: launch.module,
-            module_name: launch.module_name,
-            entry: launch.entry,
-            block_dim: launch.config.block_dim,
-            addressed,
-            tells: false,
-        };
-        let entry = self.find(&order)?;
-        check_bindings(entry, bindings)?;
-        let pipeline = self.compile(&order, entry, layout)?;
-        self.load_time += started.elapsed();
-        self.built.insert(key, pipeline);
-        Ok(Built { pipeline, layout })
+        let (module, entry) = self.find(launch.module, launch.module_name, launch.entry)?;
+        check_bindings(&entry, bindings)?;
+        Err(Unready::Missing(Box::new(Missing {
+            key,
+            order: Order {
+                module,
+                entry,
+                block_dim: key.block_dim,
+                layout,
+                addressed,
+                tells: false,
+            },
+            turn: self.turns.entry(key).or_default().clone(),
+        })))
     }
 
-    /// What the driver's compiler makes of a kernel, which it compiles once more for that; `None` if it does not tell.
-    pub(crate) fn resources(
+    /// Whether a pipeline that was missing is there now.
+    pub(crate) fn is_there(&self, missing: &Missing) -> bool {
+        self.built.contains_key(&missing.key)
+    }
+
+    /// Adds a pipeline that was missing, by who has its turn, or notes that it could not be made.
+    pub(crate) fn add(
+        &mut self,
+        missing: &Missing,
+        made: Result<vk::Pipeline, DeviceError>,
+        took: Duration,
+    ) -> Result<(), DeviceError> {
+        self.turns.remove(&missing.key);
+        self.built.insert(missing.key, made?);
+        self.load_time += took;
+        Ok(())
+    }
+
+    /// How to compile a kernel so that the driver tells what it makes of it; `None` if it does not tell.
+    pub(crate) fn asked(
         &mut self,
         module: ModuleId,
-        entry: &str,
-    ) -> Result<Option<KernelResources>, DeviceError> {
+        name: &str,
+    ) -> Result<Option<Order>, DeviceError> {
         if !self.gpu.limits.tells_resources {
             return Ok(None);
         }
-        let order = Order {
+        let (module, entry) = self.find(module, name, name)?;
+        Ok(Some(Order {
+            layout: self.layouts.of(entry.bindings.max(1), name)?,
             module,
-            module_name: entry,
             entry,
             block_dim: USUAL_BLOCK.min(self.gpu.limits.max_block_dim),
             addressed: Addressed::default(),
             tells: true,
-        };
-        let layout = self.layouts.of(self.find(&order)?.bindings.max(1), entry)?;
-        let pipeline = self.compile(&order, self.find(&order)?, layout)?;
-        let told = resources::of(&self.gpu, pipeline);
-        // SAFETY: made above, never bound.
-        unsafe { self.gpu.device.destroy_pipeline(pipeline, None) };
-        told
+        }))
     }
 
-    /// The entry that an order names.
-    fn find(&self, order: &Order<'_>) -> Result<&Entry, DeviceError> {
-        let module = self.module(order)?;
-        let mismatch = || DeviceError::LayoutMismatch {
-            module: order.module_name.to_string(),
-            format: FORMAT,
-            entry: order.entry.to_string(),
-            why: module.why_missing(order.entry),
-        };
-        module.entry(order.entry).ok_or_else(mismatch)
-    }
-
-    fn module(&self, order: &Order<'_>) -> Result<&Module, DeviceError> {
-        let module = self.modules.get(&order.module.0);
-        module.ok_or_else(|| {
-            bad(
-                order.entry,
-                format!(
-                    "the module `{}` is not loaded on this device",
-                    order.module_name
-                ),
-            )
-        })
-    }
-
-    fn compile(
+    /// An entry, and the module that has it.
+    fn find(
         &self,
-        order: &Order<'_>,
-        entry: &Entry,
-        layout: Layout,
-    ) -> Result<vk::Pipeline, DeviceError> {
-        let block_dim = order.block_dim;
-        let words = isolate(self.module(order)?, entry, block_dim).ok_or_else(|| {
-            bad(
-                &entry.name,
-                "its SPIR-V states no LocalSize: compile it by `warpheap_build`".to_string(),
-            )
+        module: ModuleId,
+        module_name: &str,
+        name: &str,
+    ) -> Result<(Arc<Module>, Entry), DeviceError> {
+        let module = self.modules.get(&module.0).ok_or_else(|| {
+            let why = format!("the module `{module_name}` is not loaded on this device");
+            bad(name, why)
         })?;
-        let words = branch_once(words);
-        let wide = self.gpu.limits.features.int64;
-        let words = by_address(words, &order.addressed, wide).ok_or_else(|| {
-            bad(
-                &entry.name,
-                format!(
-                    "an argument is larger than the {} bytes that a descriptor shows, and the kernel uses it in a way \
-                     that addresses do not allow: take a smaller pool or vector",
-                    self.gpu.limits.descriptor_bytes
-                ),
-            )
-        })?;
-        let words = self.gpu.limits.reconvergence.of(words);
-        let words = &self.gpu.left_out.from(words);
-        let device = &self.gpu.device;
-        let name = CString::new(entry.name.as_str()).map_err(|_| {
-            bad(
-                &entry.name,
-                "its name holds a zero byte: compile it by `warpheap_build`".to_string(),
-            )
-        })?;
-        let info = vk::ShaderModuleCreateInfo::default().code(words);
-        // SAFETY: words of a module that was read to its end; its capabilities are enabled. That the
-        // code in it is valid is the promise of whoever made the image.
-        let shader = unsafe { device.create_shader_module(&info, None) };
-        let shader = self.gpu.check("vkCreateShaderModule", shader)?;
-        // SAFETY: just made.
-        unsafe { self.gpu.name_new(shader, &entry.name) };
-
-        let limits = &self.gpu.limits;
-        let mut width = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default()
-            .required_subgroup_size(limits.warp_width);
-        let company = u32::from(limits.reconvergence != Reconvergence::Unknown).to_ne_bytes();
-        let constants = [vk::SpecializationMapEntry::default()
-            .constant_id(COMPANY)
-            .size(company.len())];
-        let constants = vk::SpecializationInfo::default()
-            .map_entries(&constants)
-            .data(&company);
-        let mut stage = vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::COMPUTE)
-            .module(shader)
-            .specialization_info(&constants)
-            .name(&name);
-        if limits.full_subgroups && block_dim % limits.warp_width == 0 {
-            // Then lane i of a subgroup is thread i of its stretch of the block.
-            stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS);
-        }
-        if limits.pin_width {
-            stage = stage.push_next(&mut width);
-        }
-        let flags = match order.tells {
-            true => vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR,
-            false => vk::PipelineCreateFlags::empty(),
+        let mismatch = || DeviceError::LayoutMismatch {
+            module: module_name.to_string(),
+            format: FORMAT,
+            entry: name.to_string(),
+            why: module.why_missing(name),
         };
-        let info = vk::ComputePipelineCreateInfo::default()
-            .flags(flags)
-            .layout(layout.pipeline)
-            .stage(stage);
-        let asked = [
-            entry.name.as_bytes(),
-            &limits.warp_width.to_le_bytes(),
-            &[limits.pin_width.into(), stage.flags.as_raw() as u8],
-            &company,
-        ];
-        // What was kept need not have what the driver is to tell.
-        let kept = match order.tells {
-            true => None,
-            false => self.kept(words, &asked),
-        };
-        let cache = kept.as_ref().map_or(vk::PipelineCache::null(), |k| k.cache);
-        // SAFETY: layout, module and name are valid for the call; the layout has every binding that
-        // the entry declares, and its push constants are a whole argument block.
-        let made = unsafe { device.create_compute_pipelines(cache, &[info], None) };
-        // SAFETY: made above; a pipeline does not need its module any more.
-        unsafe { device.destroy_shader_module(shader, None) };
-        if let Some(kept) = kept {
-            self.keep(kept, made.is_ok());
-        }
-        match made {
-            Ok(pipelines) => {
-                let pipeline = pipelines.first().copied().unwrap_or_default();
-                // SAFETY: just made.
-                unsafe { self.gpu.name_new(pipeline, &entry.name) };
-                Ok(pipeline)
-            }
-            Err((_, error)) => Err(DeviceError::Driver {
-                device: limits.name.clone(),
-                call: "vkCreateComputePipelines",
-                what: format!(
-                    "`{}` with {block_dim} lanes a block: {}; take fewer lanes a block, or another driver",
-                    entry.name,
-                    describe(error)
-                ),
-            }),
-        }
-    }
-
-    /// What is kept on disk of the pipeline of these words that was asked for like this.
-    fn kept(&self, words: &[u32], asked: &[&[u8]]) -> Option<Kept> {
-        let place = self.gpu.cache.as_ref()?.place(words, asked);
-        let data = place.read();
-        let info = vk::PipelineCacheCreateInfo::default().initial_data(&data);
-        // SAFETY: the device is alive; the data are as this driver gave them, as its sum says.
-        let cache = unsafe { self.gpu.device.create_pipeline_cache(&info, None) }.ok()?;
-        Some(Kept {
-            place,
-            cache,
-            bytes: data.len(),
-        })
-    }
-
-    /// Keeps what the driver learned, if it made the pipeline.
-    fn keep(&self, kept: Kept, made: bool) {
-        let device = &self.gpu.device;
-        // SAFETY: made from this device, and no pipeline is being made with it.
-        let data = unsafe { device.get_pipeline_cache_data(kept.cache) };
-        // SAFETY: as above; pipelines do not need the cache they were made with.
-        unsafe { device.destroy_pipeline_cache(kept.cache, None) };
-        if let (Ok(data), true) = (data, made)
-            && data.len() != kept.bytes
-        {
-            kept.place.write(&data);
-        }
+        let entry = module.entry(name).ok_or_else(mismatch)?;
+        Ok((module.clone(), entry.clone()))
     }
 
     /// Whether a capability is enabled; `None` for those that this backend does not know.

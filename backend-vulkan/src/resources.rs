@@ -2,6 +2,7 @@
 //!
 //! Drivers name their figures as they like. These are the names of NVIDIA's; those of others are added as they are met.
 
+use crate::compile::Order;
 use crate::gpu::Gpu;
 use ash::{khr, vk};
 use std::ffi::CStr;
@@ -11,12 +12,13 @@ const REGISTERS: &str = "Register Count";
 const LOCAL: &str = "Local Memory Size";
 const CODE: &str = "Binary Size";
 
-/// Asks about a pipeline that was made with `CAPTURE_STATISTICS`; `None` where the driver does not tell the registers.
-pub(crate) fn of(
-    gpu: &Gpu,
-    pipeline: vk::Pipeline,
-) -> Result<Option<KernelResources>, DeviceError> {
-    Ok(read(&figures(gpu, pipeline)?))
+/// Compiles a kernel for an answer; `None` where the driver does not tell the registers.
+pub(crate) fn of(gpu: &Gpu, order: &Order) -> Result<Option<KernelResources>, DeviceError> {
+    let pipeline = gpu.compile(order)?;
+    let figures = figures(gpu, pipeline);
+    // SAFETY: made above, never bound.
+    unsafe { gpu.device.destroy_pipeline(pipeline, None) };
+    Ok(read(&figures?))
 }
 
 /// The figures that are known here.

@@ -6,7 +6,7 @@ use crate::launch::{Ready, prepare};
 use crate::memory::{Buffer, Memory};
 use crate::order::{Order, What};
 use crate::pace::Pace;
-use crate::pipeline::Pipelines;
+use crate::pipeline::{Pipelines, Unready};
 use crate::queue::Queue;
 use crate::streams::{Queued, Table};
 use crate::transfer::Transfer;
@@ -115,7 +115,7 @@ impl State {
     }
 
     /// Looks up everything that a piece of work of a stream needs, room for its data included.
-    pub(crate) fn look_up(&mut self, work: Work<'_>) -> Result<Order, DeviceError> {
+    pub(crate) fn look_up(&mut self, work: Work<'_>) -> Result<Order, Unready> {
         let mut data = None;
         let what = match work {
             Work::Launches(launches) => What::Launches(self.prepare(launches)?),
@@ -195,7 +195,7 @@ impl State {
     }
 
     /// Looks up everything that the launches need.
-    pub(crate) fn prepare(&mut self, launches: &[Launch<'_>]) -> Result<Vec<Ready>, DeviceError> {
+    pub(crate) fn prepare(&mut self, launches: &[Launch<'_>]) -> Result<Vec<Ready>, Unready> {
         for launch in launches {
             self.memory.name_buffers(launch);
         }

@@ -31,7 +31,7 @@ impl Streams for VulkanBackend {
         if let Work::Launches(launches) = work {
             self.check(launches)?;
         }
-        let mut order = self.call(|state| state.look_up(work))?;
+        let mut order = self.call_compiled(|state| state.look_up(work))?;
         if let (Work::Write { data, .. }, Some(staged)) = (work, &mut order.staged) {
             staged.put(data);
         }

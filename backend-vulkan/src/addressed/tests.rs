@@ -30,7 +30,8 @@ fn what_no_descriptor_shows_has_none() {
         let numbers = DeviceVec::<u32>::zeroed(&device, 128).unwrap();
         let kernels = warpheap_kernels::load(&device).unwrap();
         let launch = kernels.selftest_index_launch(LaunchConfig::for_num_elems(64), &numbers);
-        let ready = backend(&device).call(|state| state.prepare(&[launch.launch().unwrap()]));
+        let ready =
+            backend(&device).call_compiled(|state| state.prepare(&[launch.launch().unwrap()]));
         Some(ready.unwrap()[0].buffers[0].range == 512)
     };
     assert_ne!(bound(512), Some(false));

@@ -12,7 +12,7 @@ fn what_is_said_of_a_launch_has_its_name() {
     let numbers = DeviceVec::<u32>::zeroed(&device, 64).unwrap();
     let launch = kernels.selftest_index_launch(LaunchConfig::for_num_elems(64), &numbers);
     let launches = [launch.launch().unwrap()];
-    let recorded = backend(&device).call(|state| {
+    let recorded = backend(&device).call_compiled(|state| {
         let mut batch = state.prepare(&launches)?;
         // More than any device has, which is only recorded.
         batch[0].groups = [u32::MAX, 1];
@@ -23,7 +23,7 @@ fn what_is_said_of_a_launch_has_its_name() {
         let recording = unsafe { commands.begin()? };
         // SAFETY: as above.
         unsafe { flight.record(recording, &batch)? };
-        commands.end().map(drop)
+        Ok(commands.end().map(drop)?)
     });
     let said = recorded.unwrap_err().to_string();
     let named =
