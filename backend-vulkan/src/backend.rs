@@ -250,6 +250,13 @@ impl Backend for VulkanBackend {
         self.call(|state| state.pipelines.load(image))
     }
 
+    /// A pipeline is of a number of buffers, too, so that an entry does not tell which.
+    fn load_launch(&self, launch: &Launch<'_>) -> Result<(), DeviceError> {
+        let launches = std::slice::from_ref(launch);
+        self.check(launches)?;
+        self.call_compiled(|state| state.prepare(launches).map(drop))
+    }
+
     fn load_time(&self) -> Duration {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.pipelines.load_time

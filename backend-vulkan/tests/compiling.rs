@@ -108,6 +108,26 @@ fn other_threads_go_on_while_one_compiles() {
 }
 
 #[test]
+fn a_kernel_that_was_loaded_is_not_compiled_by_its_launch() {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    static GO_ON: AtomicBool = AtomicBool::new(true);
+    let Some((device, kernels)) = setting() else {
+        return;
+    };
+    let words = DeviceVec::<u32>::zeroed(&device, 64).unwrap();
+    let launch = kernels.selftest_index_launch(shape(50), &words);
+    let (count, go_on) = (&COUNT, &GO_ON);
+    with_default(Compiles { count, go_on }, || {
+        launch.load().unwrap();
+        assert_eq!(COUNT.load(Ordering::Acquire), 1);
+        assert_eq!(words.to_vec().unwrap(), [0; 64], "it ran");
+        launch.run().unwrap();
+    });
+    assert_eq!(COUNT.load(Ordering::Acquire), 1);
+    assert_eq!(words.to_vec().unwrap()[0], 1);
+}
+
+#[test]
 fn a_kernel_that_several_threads_need_at_once_is_compiled_once() {
     const THREADS: u32 = 4;
     static COUNT: AtomicU32 = AtomicU32::new(0);

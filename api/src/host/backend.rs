@@ -234,7 +234,7 @@ pub trait Backend: Any + Send + Sync + fmt::Debug {
     fn load(&self, image: &KernelImage<'_>) -> Result<ModuleId, DeviceError>;
 
     /// Loads a kernel of a module that is loaded, for blocks of `_block_dim` lanes; see [`Module::load_kernel`](super::Module::load_kernel).
-    /// Does nothing where no launch waits for that.
+    /// Does nothing where no launch waits for that, and where it takes a launch to know what to load.
     ///
     /// # Errors
     /// [`DeviceError::LayoutMismatch`] if the module has no such entry; [`DeviceError::Lost`],
@@ -246,6 +246,14 @@ pub trait Backend: Any + Send + Sync + fmt::Debug {
         _block_dim: u32,
     ) -> Result<(), DeviceError> {
         Ok(())
+    }
+
+    /// Loads the kernel of a launch and runs nothing; see [`Prepared::load`](super::Prepared::load).
+    ///
+    /// # Errors
+    /// As [`load_kernel`](Self::load_kernel), and as [`submit`](Self::submit) of a launch with something wrong.
+    fn load_launch(&self, launch: &Launch<'_>) -> Result<(), DeviceError> {
+        self.load_kernel(launch.module, launch.entry, launch.config.block_dim)
     }
 
     /// How long kernels took to load since the device was opened: reading images, and waiting for the driver's compiler

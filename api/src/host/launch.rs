@@ -277,12 +277,14 @@ impl Prepared {
             .any(|arg| !matches!(arg, Arg::Words(_) | Arg::Shared(_)))
     }
 
-    /// Loads the kernel, which its first launch does otherwise, and runs nothing; see [`Module::load_kernel`].
+    /// Loads the kernel, which its first launch does otherwise, and runs nothing; see [`Module::load_kernel`]. Vulkan compiles a kernel for
+    /// blocks of so many lanes and arguments like these, so there this is the only way.
     ///
     /// # Errors
     /// As [`Module::load_kernel`].
     pub fn load(&self) -> Result<(), DeviceError> {
-        self.module.load_kernel(self.entry, self.config.block_dim)
+        let backend = self.module.device().backend();
+        backend.load_launch(&self.launch()?)
     }
 
     /// Queues the launch on a stream, without waiting for it.
