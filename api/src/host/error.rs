@@ -10,7 +10,7 @@ use thiserror::Error;
 pub enum PlanError {
     /// The pool is too small for the allocator's metadata and one block.
     #[error(
-        "a {allocator} heap needs at least {least} bytes, the pool has {bytes}: ask for a larger pool"
+        "a heap of {allocator} needs at least {least} bytes, the pool has {bytes}: ask for a larger pool"
     )]
     TooSmall {
         /// Name of the allocator.

@@ -34,9 +34,9 @@ fn run() -> Result<(), Box<dyn Error>> {
     let device = Device::open()?;
     println!("device: {} ({})", device.info().name, device.info().backend);
 
-    // Every place may begin another k-mer: a leaf of 16 bytes, and nodes of 32.
+    // Every place may begin another k-mer, and a map that grows takes 24 bytes for a pair at most.
     let pool: Pool = device.reserve((16 << 20) + 64 * bases.len() as u64)?;
-    let map = DeviceHashMap::<u32, u32, _>::new(&pool, 12)?; // it grows from 4096 slots
+    let map = DeviceHashMap::<u32, u32, _>::new(&pool, 12)?; // a root for 4096 k-mers; it grows
     let packed = DeviceVec::from_slice(&device, &packed(&bases))?;
     let kernels = warpheap_kmer::load(&device)?;
     let shape = LaunchConfig::for_num_elems(bases.len().min(LANES) as u32);

@@ -36,7 +36,7 @@ fn run() -> Result<(), Box<dyn Error>> {
 
     // Half of the bytes could begin a word, but not all of these words differ.
     let pool: Pool = device.reserve((16 << 20) + 32 * text.len() as u64)?;
-    let map = DeviceHashMap::<Word, u32, _>::new(&pool, 12)?; // it grows from 4096 slots
+    let map = DeviceHashMap::<Word, u32, _>::new(&pool, 12)?; // a root for 4096 words; it grows
     let too_long = DeviceVec::<u32>::zeroed(&device, 1)?;
     let packed = DeviceVec::from_slice(&device, &packed(&text))?;
     let kernels = warpheap_word_count::load(&device)?;
