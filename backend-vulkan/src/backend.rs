@@ -120,10 +120,10 @@ impl VulkanBackend {
         if self.call(|state| Ok(state.pipelines.is_there(missing)))? {
             return Ok(());
         }
-        let (entry, block_dim) = (&missing.order.entry.name, missing.order.block_dim);
+        let (entry, block_dim) = (&missing.wanted.entry.name, missing.wanted.block_dim);
         tracing::debug!(kernel = entry.as_str(), block_dim, "is compiled");
         let started = Instant::now();
-        let made = self.gpu.compile(&missing.order);
+        let made = self.gpu.compile(&missing.wanted);
         self.call(|state| state.pipelines.add(missing, made, started.elapsed()))
     }
 
@@ -276,8 +276,8 @@ impl Backend for VulkanBackend {
         module: ModuleId,
         entry: &str,
     ) -> Result<Option<KernelResources>, DeviceError> {
-        let order = self.call(|state| state.pipelines.asked(module, entry))?;
-        order.map_or(Ok(None), |order| resources::of(&self.gpu, &order))
+        let wanted = self.call(|state| state.pipelines.asked(module, entry))?;
+        wanted.map_or(Ok(None), |wanted| resources::of(&self.gpu, &wanted))
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use warpheap_api::host::DeviceError;
 
 /// What the driver's compiler is asked for.
-pub(crate) struct Order {
+pub(crate) struct Wanted {
     pub(crate) module: Arc<Module>,
     /// One of the module's.
     pub(crate) entry: Entry,
@@ -40,9 +40,9 @@ impl Gpu {
     ///
     /// # Errors
     /// [`DeviceError::BadLaunch`] if the kernel cannot be launched so, [`DeviceError::Driver`] if the driver refuses it.
-    pub(crate) fn compile(&self, order: &Order) -> Result<vk::Pipeline, DeviceError> {
-        let (entry, block_dim) = (&order.entry, order.block_dim);
-        let words = isolate(&order.module, entry, block_dim).ok_or_else(|| {
+    pub(crate) fn compile(&self, wanted: &Wanted) -> Result<vk::Pipeline, DeviceError> {
+        let (entry, block_dim) = (&wanted.entry, wanted.block_dim);
+        let words = isolate(&wanted.module, entry, block_dim).ok_or_else(|| {
             bad(
                 &entry.name,
                 "its SPIR-V states no LocalSize: compile it by `warpheap_build`".to_string(),
@@ -50,7 +50,7 @@ impl Gpu {
         })?;
         let words = branch_once(words);
         let wide = self.limits.features.int64;
-        let words = by_address(words, &order.addressed, wide).ok_or_else(|| {
+        let words = by_address(words, &wanted.addressed, wide).ok_or_else(|| {
             bad(
                 &entry.name,
                 format!(
@@ -99,13 +99,13 @@ impl Gpu {
         if limits.pin_width {
             stage = stage.push_next(&mut width);
         }
-        let flags = match order.tells {
+        let flags = match wanted.tells {
             true => vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR,
             false => vk::PipelineCreateFlags::empty(),
         };
         let info = vk::ComputePipelineCreateInfo::default()
             .flags(flags)
-            .layout(order.layout.pipeline)
+            .layout(wanted.layout.pipeline)
             .stage(stage);
         let asked = [
             entry.name.as_bytes(),
@@ -114,7 +114,7 @@ impl Gpu {
             &company,
         ];
         // What was kept need not have what the driver is to tell.
-        let kept = match order.tells {
+        let kept = match wanted.tells {
             true => None,
             false => self.kept(words, &asked),
         };

@@ -4,7 +4,7 @@
 //! call compiles that while other threads go on, and [adds](Pipelines::add) it.
 
 use crate::addressed::Addressed;
-use crate::compile::Order;
+use crate::compile::Wanted;
 use crate::gpu::Gpu;
 use crate::layout::{Layout, Layouts, bad, check_bindings};
 use crate::memory::fresh_id;
@@ -55,7 +55,7 @@ impl From<DeviceError> for Unready {
 /// A pipeline that is not there yet.
 pub(crate) struct Missing {
     key: Key,
-    pub(crate) order: Order,
+    pub(crate) wanted: Wanted,
     /// Who compiles it has this. Others that need it wait for that.
     pub(crate) turn: Arc<Mutex<()>>,
 }
@@ -145,7 +145,7 @@ impl Pipelines {
         check_bindings(&entry, bindings)?;
         Err(Unready::Missing(Box::new(Missing {
             key,
-            order: Order {
+            wanted: Wanted {
                 module,
                 entry,
                 block_dim: key.block_dim,
@@ -180,12 +180,12 @@ impl Pipelines {
         &mut self,
         module: ModuleId,
         name: &str,
-    ) -> Result<Option<Order>, DeviceError> {
+    ) -> Result<Option<Wanted>, DeviceError> {
         if !self.gpu.limits.tells_resources {
             return Ok(None);
         }
         let (module, entry) = self.find(module, name, name)?;
-        Ok(Some(Order {
+        Ok(Some(Wanted {
             layout: self.layouts.of(entry.bindings.max(1), name)?,
             module,
             entry,

@@ -2,7 +2,7 @@
 //!
 //! Drivers name their figures as they like. These are the names of NVIDIA's; those of others are added as they are met.
 
-use crate::compile::Order;
+use crate::compile::Wanted;
 use crate::gpu::Gpu;
 use ash::{khr, vk};
 use std::ffi::CStr;
@@ -13,8 +13,8 @@ const LOCAL: &str = "Local Memory Size";
 const CODE: &str = "Binary Size";
 
 /// Compiles a kernel for an answer; `None` where the driver does not tell the registers.
-pub(crate) fn of(gpu: &Gpu, order: &Order) -> Result<Option<KernelResources>, DeviceError> {
-    let pipeline = gpu.compile(order)?;
+pub(crate) fn of(gpu: &Gpu, wanted: &Wanted) -> Result<Option<KernelResources>, DeviceError> {
+    let pipeline = gpu.compile(wanted)?;
     let figures = figures(gpu, pipeline);
     // SAFETY: made above, never bound.
     unsafe { gpu.device.destroy_pipeline(pipeline, None) };
