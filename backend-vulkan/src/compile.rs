@@ -8,6 +8,7 @@ use crate::isolate::isolate;
 use crate::layout::{Layout, bad};
 use crate::loops::branch_once;
 use crate::module::{Entry, Module};
+use crate::partition::partitioned;
 use crate::reconverge::{COMPANY, Reconvergence};
 use ash::vk;
 use std::ffi::CString;
@@ -60,7 +61,14 @@ impl Gpu {
                 ),
             )
         })?;
-        let words = self.limits.reconvergence.of(words);
+        let words = match self.limits.partitions {
+            true => partitioned(words),
+            false => words,
+        };
+        let words =
+            self.limits.reconvergence.of(words).map_err(|what| {
+                bad(&entry.name, format!("its SPIR-V is not understood: {what}"))
+            })?;
         let words = &self.left_out.from(words);
         let device = &self.device;
         let name = CString::new(entry.name.as_str()).map_err(|_| {

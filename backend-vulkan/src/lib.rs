@@ -13,7 +13,8 @@
 //! | `cache` | what drivers compiled, on disk |
 //! | `resources` | what a driver's compiler made of a kernel |
 //! | `loops`, `function` | loops that branch once a round |
-//! | `reconverge` | whether lanes that parted meet again, and what modules ask for |
+//! | `leaving` | values that leave loops, on drivers that lose them |
+//! | `reconverge`, `partition` | whether lanes that parted meet again, and what modules ask for; which lanes have the same value |
 //! | `fences` | modules that lose their fences, for tests |
 //! | `commands`, `slot`, `line` | command buffers and barriers; submissions that are waited for; queues |
 //! | `launch`, `queue`, `flight`, `ticks` | launches: checked, queued together, timed, reported |
@@ -45,6 +46,7 @@ mod isolate;
 mod labels;
 mod launch;
 mod layout;
+mod leaving;
 mod limits;
 mod line;
 mod loops;
@@ -52,6 +54,7 @@ mod memory;
 mod module;
 mod order;
 mod pace;
+mod partition;
 mod parts;
 mod pipeline;
 mod queue;

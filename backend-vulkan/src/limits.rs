@@ -3,7 +3,7 @@
 use crate::cache;
 use crate::family;
 use crate::reconverge::Reconvergence;
-use ash::{ext, khr, vk};
+use ash::{ext, khr, nv, vk};
 use std::ffi::CStr;
 
 /// What was found out about a physical device.
@@ -48,6 +48,8 @@ pub(crate) struct Limits {
     pub(crate) features: Features,
     /// Extensions that have to be enabled for what is said above.
     pub(crate) extensions: Vec<&'static CStr>,
+    /// There is an instruction that tells which lanes have the same value.
+    pub(crate) partitions: bool,
     /// Why the device cannot be used, if so.
     pub(crate) problem: Option<String>,
 }
@@ -180,6 +182,13 @@ impl Limits {
         } else {
             Reconvergence::Unknown
         };
+        let partitions = has(nv::shader_subgroup_partitioned::NAME)
+            && v11
+                .subgroup_supported_operations
+                .contains(vk::SubgroupFeatureFlags::PARTITIONED_NV);
+        if partitions {
+            extensions.push(nv::shader_subgroup_partitioned::NAME);
+        }
         let tells_resources = tells.pipeline_executable_info == vk::TRUE;
         if tells_resources {
             extensions.push(khr::pipeline_executable_properties::NAME);
@@ -233,6 +242,7 @@ impl Limits {
                 timeline: f12.timeline_semaphore == vk::TRUE,
             },
             extensions,
+            partitions,
             problem: None,
         };
         result.problem = shortcoming(&Needs {

@@ -57,6 +57,20 @@ pub(crate) fn instructions(words: &[u32]) -> impl Iterator<Item = Instruction<'_
     })
 }
 
+/// The instruction that names an extension.
+pub(crate) fn extension(name: &str) -> Vec<u32> {
+    let mut bytes = name.as_bytes().to_vec();
+    bytes.push(0);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    let name = bytes
+        .chunks_exact(4)
+        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+    let length = bytes.len() as u32 / 4 + 1;
+    std::iter::once(length << 16 | Op::Extension as u32)
+        .chain(name)
+        .collect()
+}
+
 impl Module {
     /// Reads a module from its bytes, little-endian words.
     ///

@@ -6,14 +6,15 @@
 //! | device | lanes meet again because |
 //! |---|---|
 //! | has `VK_KHR_shader_maximal_reconvergence` | every entry asks for it (`MaximallyReconvergesKHR`) |
-//! | is SwiftShader | it executes no lane by itself. The code of a block stands once, runs for all lanes of a subgroup at a time, and has a mask of those that count. The mask of a block behind a branch is the union of the masks of all edges that lead to it, and the code behind a loop runs when no lane is in the loop any more, with the union of those that left it: which is what maximal reconvergence asks for |
+//! | is SwiftShader | it executes no lane by itself. The code of a block stands once, runs for all lanes of a subgroup at a time, and has a mask of those that count. The mask of a block behind a branch is the union of the masks of all edges that lead to it, and the code behind a loop runs when no lane is in the loop any more, with the union of those that left it: which is what maximal reconvergence asks for. What values lanes took along is [another matter](crate::leaving) |
 //! | any other | they need not: each lane is a group of its own, by a specialization constant |
 //!
 //! What the extension does not give, device code does without: instructions in a block that only leaves a loop run as if
 //! lanes were still apart by their rounds, and an optimiser that knows nothing of the extension may move them behind the
 //! loop. So no group does anything together between the decision to leave a loop and its end.
 
-use crate::module::{HEADER_WORDS, instructions};
+use crate::leaving::keep_for_each_lane;
+use crate::module::{HEADER_WORDS, extension, instructions};
 use spirv::Op;
 
 /// The extension as modules name it.
@@ -46,47 +47,44 @@ impl Reconvergence {
     }
 
     /// The module of one entry, as it is to be compiled on such a device.
-    pub(crate) fn of(self, words: Vec<u32>) -> Vec<u32> {
-        if self != Reconvergence::Asked {
-            return words;
+    ///
+    /// # Errors
+    /// What is not understood of it.
+    pub(crate) fn of(self, words: Vec<u32>) -> Result<Vec<u32>, String> {
+        match self {
+            Reconvergence::Asked => Ok(asking(words)),
+            Reconvergence::ByConstruction => keep_for_each_lane(words),
+            Reconvergence::Unknown => Ok(words),
         }
-        let mut out = words[..HEADER_WORDS.min(words.len())].to_vec();
-        let mut before = None;
-        let mut entry = 0;
-        for instruction in instructions(&words) {
-            // Capabilities come first, then extensions; entries come directly before execution modes.
-            match before {
-                Some(Op::Capability) if !instruction.is(Op::Capability) => out.extend(extension()),
-                Some(Op::EntryPoint) if !instruction.is(Op::EntryPoint) => {
-                    out.extend(maximally_reconverges(entry));
-                }
-                _ => {}
-            }
-            before = None;
-            if instruction.is(Op::Capability) {
-                before = Some(Op::Capability);
-            } else if instruction.is(Op::EntryPoint) {
-                before = Some(Op::EntryPoint);
-                entry = instruction.operands[1];
-            }
-            out.extend_from_slice(&words[instruction.range.clone()]);
-        }
-        out
     }
 }
 
-/// The instruction that names the extension.
-fn extension() -> Vec<u32> {
-    let mut bytes = EXTENSION.as_bytes().to_vec();
-    bytes.push(0);
-    bytes.resize(bytes.len().next_multiple_of(4), 0);
-    let name = bytes
-        .chunks_exact(4)
-        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-    let length = bytes.len() as u32 / 4 + 1;
-    std::iter::once(length << 16 | Op::Extension as u32)
-        .chain(name)
-        .collect()
+/// The module, whose entry asks for maximal reconvergence.
+fn asking(words: Vec<u32>) -> Vec<u32> {
+    let mut out = words[..HEADER_WORDS.min(words.len())].to_vec();
+    let mut before = None;
+    let mut entry = 0;
+    for instruction in instructions(&words) {
+        // Capabilities come first, then extensions; entries come directly before execution modes.
+        match before {
+            Some(Op::Capability) if !instruction.is(Op::Capability) => {
+                out.extend(extension(EXTENSION))
+            }
+            Some(Op::EntryPoint) if !instruction.is(Op::EntryPoint) => {
+                out.extend(maximally_reconverges(entry));
+            }
+            _ => {}
+        }
+        before = None;
+        if instruction.is(Op::Capability) {
+            before = Some(Op::Capability);
+        } else if instruction.is(Op::EntryPoint) {
+            before = Some(Op::EntryPoint);
+            entry = instruction.operands[1];
+        }
+        out.extend_from_slice(&words[instruction.range.clone()]);
+    }
+    out
 }
 
 /// The instruction that asks for it.
@@ -126,14 +124,13 @@ mod tests {
         for entry in module.entries.iter().take(3) {
             let words = isolate(&module, entry, 64).unwrap();
             assert_eq!(modes(&words), (0, 0), "{}", entry.name);
-            let asked = Reconvergence::Asked.of(words.clone());
+            let asked = Reconvergence::Asked.of(words.clone()).unwrap();
             assert_eq!(modes(&asked), (1, 1));
             // Still a module, with the same entry.
             let bytes: Vec<u8> = asked.iter().flat_map(|word| word.to_le_bytes()).collect();
             assert_eq!(Module::parse(&bytes).unwrap().entries.len(), 1);
-            for other in [Reconvergence::ByConstruction, Reconvergence::Unknown] {
-                assert_eq!(other.of(words.clone()), words);
-            }
+            let other = Reconvergence::Unknown.of(words.clone());
+            assert_eq!(other.unwrap(), words);
         }
     }
 

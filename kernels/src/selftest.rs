@@ -7,6 +7,7 @@
 
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
 mod check;
+pub mod draws;
 #[cfg(not(any(target_arch = "nvptx64", target_arch = "spirv")))]
 mod expect;
 pub mod groups;

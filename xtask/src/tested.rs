@@ -35,14 +35,13 @@ const QUICKLY_COMPILED: [&str; 24] = [
 ];
 
 /// Crates of others that are compiled without optimisation: large ones, by which no test waits.
-const QUICKLY_COMPILED_OF_OTHERS: [&str; 10] = [
+const QUICKLY_COMPILED_OF_OTHERS: [&str; 9] = [
     "ash",
     "clap_builder",
     "plotters",
     "proptest",
     "pulldown-cmark",
     "regex-syntax",
-    "rspirv",
     "syn",
     "toml_edit",
     "trybuild",

@@ -35,6 +35,7 @@ pub fn check(device: &Device) -> Result<(), DeviceError> {
         test.divergence(time)?;
         test.atomics()?;
         test.claims()?;
+        test.draws()?;
         test.groups()?;
         test.vectors()?;
         test.messages()?;
@@ -140,6 +141,12 @@ impl Test<'_> {
         self.kernels
             .selftest_groups(self.config, ROUNDS, &words, &wrong)?;
         self.judge(expect::groups(ROUNDS, &words.to_vec()?, &wrong.to_vec()?))
+    }
+
+    fn draws(&self) -> Result<(), DeviceError> {
+        let (next, drawn) = (self.zeros(1)?, self.zeros(self.lanes())?);
+        self.kernels.selftest_draws(self.config, &next, &drawn)?;
+        self.judge(expect::draws(next.to_vec()?[0], &drawn.to_vec()?))
     }
 
     fn vectors(&self) -> Result<(), DeviceError> {

@@ -1,5 +1,6 @@
 //! What the self-test's kernels must have stored. Functions here compare; they run nothing.
 
+use super::draws::fits;
 use super::{
     COUNT, COUNTERS, GREATEST, LONGEST, ROUNDS, STEP_MARK, STEPS, Step, Summary, UNION, branches,
     hashed, key, message, next, offer, vote,
@@ -202,6 +203,28 @@ pub fn atomics(
         ));
     }
     Ok(())
+}
+
+/// Judges a launch of `selftest_draws`.
+pub fn draws(next: u32, drawn: &[u32]) -> Verdict {
+    // Who drew a number that fits stopped there.
+    let expected: Vec<u32> = (0..next).filter(|&number| fits(number)).collect();
+    let mut sorted = drawn.to_vec();
+    sorted.sort_unstable();
+    if sorted == expected {
+        return Ok(());
+    }
+    let wrong = drawn
+        .iter()
+        .position(|&number| number >= next || !fits(number));
+    Err(match wrong {
+        Some(i) => format!(
+            "value taken along out of a loop left lane by lane: thread {i} stored {}, which does not fit",
+            drawn[i]
+        ),
+        None => "values taken along out of a loop left lane by lane: some are another lane's"
+            .to_string(),
+    })
 }
 
 /// Judges a launch of `selftest_claims`.
