@@ -1,6 +1,6 @@
 //! Adding to values of one word, lanes of a warp together.
 
-use super::flat::Flat;
+use super::flat::{self, Flat};
 use super::words::{Typed, hash};
 use super::{Before, HeapHashMap, leaf, slot};
 use crate::sync::{Group, Team};
@@ -15,7 +15,8 @@ impl<K: HeapData + Copy> HeapHashMap<K, u32> {
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
-    #[inline]
+    // A call would bring the heap through memory.
+    #[inline(always)]
     pub fn add<A: DeviceAlloc>(self, heap: Heap<A>, key: K, n: u32) -> Result<Before, AllocError> {
         let group = Group::here();
         // Those with the same hash; of these, who has the key of their leader. Others go alone.
@@ -69,7 +70,7 @@ impl<K: HeapData + Copy> HeapHashMap<K, u32> {
         // By value: not every compiler of SPIR-V takes a closure that keeps a pointer to a heap's words.
         let in_slot = move |flat: Flat, slot: usize| {
             memory.fetch_add(flat.value_word(slot), n);
-            flat.changed(memory, slot);
+            flat::changed(memory);
             true
         };
         let in_leaf = move |leaf: u32, _: u32| {

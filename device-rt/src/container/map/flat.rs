@@ -6,18 +6,20 @@
 //! keys of other groups have none of them. Keys for which all are taken are in a group of a [`branch`](super::branch) that hangs
 //! below; where none can hang, in the trie.
 //!
-//! *Inserting*: the lane makes the tag of an empty slot [`BUSY`](tag::BUSY), writes, and makes it [`FULL`](tag::FULL). Who finds a slot busy
-//! for the same key looks a few times, then makes it [`BURNED`](tag::BURNED) and goes on; the lane that was late fails to make it full, and goes on
-//! as well. So nobody waits for long, and not at all for a lane that does not run.
+//! *Inserting*: the lane makes the tag of an empty slot [`BUSY`](tag::BUSY), that of its removed key [`BACK`](tag::BACK), writes, and makes it
+//! [`FULL`](tag::FULL). Who finds a slot busy for the same key looks a few times, then makes it [`BURNED`](tag::BURNED) and goes on; the lane that was
+//! late fails to make it full, and goes on as well. So nobody waits for long, and not at all for a lane that does not run.
 //!
-//! *Values* are changed by one atomic while the key is there. Such a change may be late: the key was removed meanwhile. Then
-//! it counts as done before that. It must not be seen afterwards, in the value of who brings the key again. So the
-//! lane looks at the tag once more ([`changed`](Flat::changed)), and burns a slot that it finds busy: the value is brought elsewhere then.
+//! *Values* are changed by one atomic while the key is there. Such a change may be late: the key was removed meanwhile, and is perhaps
+//! coming back. If it comes before the value with which the key comes back, nobody sees it: it counts as done before the removal. If it comes
+//! behind that, it counts as done to the key that is back. Then nobody may have been told since that the key is not there. So who
+//! finds it coming back looks a few times, and burns the slot before it says so ([`settled`](Flat::settled)): the value is brought elsewhere then, without
+//! the change. Who changes a value only sees to it that whatever it looks at next is seen as it is behind the change ([`changed`]).
 
 use super::leaf::MOST_ROUNDS;
 use super::level::Level;
 use super::seek::Spot;
-use super::tag::{self, BURNED, BUSY, DEAD, EMPTY, FULL};
+use super::tag::{self, BACK, BURNED, BUSY, DEAD, EMPTY, FULL};
 use super::words::{Stored, WordSource};
 use crate::arch;
 use warpheap_api::{HeapMemory, select};
@@ -164,13 +166,12 @@ impl Flat {
             // Who waited for one slot does not burn the next one sooner for that: of many lanes some would burn each.
             looks = select(spot.slot == looked_at, looks, 0);
             looked_at = spot.slot;
-            let state = tag::state(spot.tag);
             if spot.no_room() {
                 how = Entered::NO_ROOM;
-            } else if state == FULL {
+            } else if tag::state(spot.tag) == FULL {
                 memory.acquire();
                 how = Entered::THERE;
-            } else if state == BUSY {
+            } else if tag::is_busy(spot.tag) {
                 looks += 1;
                 if looks > MOST_LOOKS {
                     burn(memory, spot.slot, spot.tag);
@@ -199,8 +200,11 @@ impl Flat {
         value: V,
     ) -> bool {
         let owner = tag::owner_of(spot.level.way, self.bits, spot.place / BUCKET_SLOTS);
+        // A key without a value has none that others change.
+        let back = (spot.tag != EMPTY) & (value.words() > 0);
+        let busy = owner | select(back, BACK, BUSY);
         let mut done = false;
-        if memory.compare_exchange(spot.slot, spot.tag, owner | BUSY) == spot.tag {
+        if memory.compare_exchange(spot.slot, spot.tag, busy) == spot.tag {
             if spot.tag == EMPTY {
                 let mut i = 0;
                 while i < stored_words(self.key_words) {
@@ -208,8 +212,8 @@ impl Flat {
                     i += 1;
                 }
             } else {
-                // Changes of the value from when the key was there before come first, and who makes one behind the value that is
-                // written here sees that the slot is busy: `changed`.
+                // Changes of the value from when the key was there before come first. Those that are still to come find the slot busy
+                // before they find the value that is written here.
                 memory.acquire();
                 memory.release();
             }
@@ -217,8 +221,7 @@ impl Flat {
                 memory.store(self.value_word(spot.slot), value.word(0));
             }
             memory.release();
-            let old = memory.compare_exchange(spot.slot, owner | BUSY, owner | FULL);
-            done = old == owner | BUSY;
+            done = memory.compare_exchange(spot.slot, busy, owner | FULL) == busy;
         }
         done
     }
@@ -246,15 +249,23 @@ impl Flat {
         answer
     }
 
-    /// What a lane does after it changed a value by an atomic.
+    /// The tag of a slot to which a key was coming back, when that is over: the key is back, or removed again, or it took too long, and
+    /// the slot is burned.
     #[inline(always)]
-    pub fn changed<M: HeapMemory>(self, memory: M, slot: usize) {
-        // The change of the value came before the value that a busy slot gets, or this lane knows that the slot was made busy.
-        memory.acquire();
-        let seen = memory.load(slot);
-        if tag::state(seen) == BUSY {
-            burn(memory, slot, seen);
+    pub fn settled<M: HeapMemory>(self, memory: M, slot: usize, seen: u32) -> u32 {
+        let mut now = seen;
+        let mut looks = 0;
+        while (now == seen) & (looks < MOST_LOOKS) {
+            looks += 1;
+            arch::pause(PAUSE);
+            now = memory.load(slot);
         }
+        if now == seen {
+            now = burn(memory, slot, seen);
+            now = select(now == seen, BURNED, now);
+        }
+        memory.acquire();
+        now
     }
 }
 
@@ -275,8 +286,15 @@ pub const fn stored_words(key_words: u32) -> u32 {
     if key_words == 1 { 0 } else { key_words }
 }
 
-/// Takes a slot away from the lane that has it busy, if it still has.
+/// What a lane does after it changed a value by an atomic. If the value was that with which the key comes back, the lane finds the key
+/// coming back, or later, when it looks for it: who writes such a value releases before.
 #[inline(always)]
-fn burn<M: HeapMemory>(memory: M, slot: usize, seen: u32) {
-    memory.compare_exchange(slot, seen, tag::owner(seen) | BURNED);
+pub fn changed<M: HeapMemory>(memory: M) {
+    memory.acquire();
+}
+
+/// Takes a slot away from the lane that has it busy, if it still has; what the tag was.
+#[inline(always)]
+fn burn<M: HeapMemory>(memory: M, slot: usize, seen: u32) -> u32 {
+    memory.compare_exchange(slot, seen, tag::owner(seen) | BURNED)
 }

@@ -254,9 +254,7 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
                 let (old, new) = (old.word_at(0), combine(old, value).word_at(0));
                 memory.release();
                 done = memory.compare_exchange(word, old, new) == old;
-                if done {
-                    flat.changed(memory, slot);
-                }
+                flat::changed(memory);
             }
             done
         };
@@ -291,7 +289,8 @@ impl<K: HeapData + Copy, V: HeapData + Copy> HeapHashMap<K, V> {
 
     /// The value of a key, `otherwise` if it is not there. Waits for nobody but writers of this very value, if
     /// it has more than one word; where they never leave it alone for 2^16 looks, that is counted as `Contended` in
-    /// the heap's header, and the answer is `otherwise`.
+    /// the heap's header, and the answer is `otherwise`. A lane that brings the key back after a removal has the time of 64 looks
+    /// to be done.
     #[inline]
     pub fn get_or<A: DeviceAlloc>(self, heap: Heap<A>, key: K, otherwise: V) -> V {
         read::value_or(heap, self.table, Typed(key), otherwise).0

@@ -5,7 +5,7 @@
 use super::branch::is_branch;
 use super::flat::{BUCKET_SLOTS, Flat, GROUP_SLOTS, stored_words};
 use super::level::Level;
-use super::tag::{self, BUSY, DEAD, EMPTY, FULL, SIDES};
+use super::tag::{self, BACK, BUSY, EMPTY, SIDES};
 use super::words::WordSource;
 use warpheap_api::{HeapMemory, select};
 
@@ -47,7 +47,8 @@ impl Spot {
 
 impl Flat {
     /// The first place that is empty or the key's, from `spot` on. To `bring` a key, it ends at a busy slot of the key, too, and
-    /// acquires nothing. Otherwise busy slots are passed over, and what was done before the key was brought is known afterwards.
+    /// acquires nothing. Otherwise busy slots are passed over, one to which the key is coming back is [`settled`](Flat::settled), and what was done
+    /// before the key was brought is known afterwards.
     ///
     /// The four tags of a bucket are loaded in any order: a search that finds an empty slot may have seen it before those in
     /// front of it, and is as good as one that was then.
@@ -110,8 +111,7 @@ impl Flat {
         let mut i = 0;
         while i < BUCKET_SLOTS {
             let tag = tags[i as usize];
-            let state = tag::state(tag);
-            let stops = (state == FULL) | (state == DEAD) | ((state == BUSY) & bring);
+            let stops = tag::has_key(tag) | ((tag::state(tag) == BUSY) & bring);
             let mine = (tag::owner(tag) == owner) & stops;
             ends |= ((tag == EMPTY) | mine) as u32 * (1 << i);
             i += 1;
@@ -127,15 +127,18 @@ impl Flat {
             ends &= ends - 1;
             let low = select(index == 0, tags[0], tags[1]);
             let high = select(index == 2, tags[2], tags[3]);
-            let tag = select(index < 2, low, high);
+            let mut tag = select(index < 2, low, high);
             let slot = first + index as usize;
             let mut mine = true;
-            let has_key = (tag::state(tag) == FULL) | (tag::state(tag) == DEAD);
-            if has_key & (stored_words(self.key_words) != 0) {
+            if tag::has_key(tag) & (stored_words(self.key_words) != 0) {
                 if bring {
                     memory.acquire();
                 }
                 mine = self.has_key(memory, slot, key);
+            }
+            if mine & !bring & (tag::state(tag) == BACK) {
+                tag = self.settled(memory, slot, tag);
+                mine = tag::has_key(tag);
             }
             if mine {
                 seen = Seen { slot, tag, index };

@@ -1,6 +1,6 @@
 //! A map without the types of its keys and values: slots, and a trie for what has no room in them.
 
-use super::flat::{Entered, Flat};
+use super::flat::{self, Entered, Flat};
 use super::leaf::{self, Before, MOST_ROUNDS};
 use super::read;
 use super::shape::{has_slots, slots_words, trie_bits};
@@ -208,7 +208,7 @@ impl Table {
             if replace & (value.words() > 0) {
                 memory.release();
                 memory.exchange(flat.value_word(slot), value.word(0));
-                flat.changed(memory, slot);
+                flat::changed(memory);
             }
             true
         };

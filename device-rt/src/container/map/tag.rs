@@ -21,6 +21,8 @@ pub const FULL: u32 = 2;
 pub const DEAD: u32 = 3;
 /// The lane that had it busy was not waited for. It may still write here, so nobody uses the slot again.
 pub const BURNED: u32 = 4;
+/// The key was removed, and a lane writes the value with which it comes back.
+pub const BACK: u32 = 5;
 
 /// The bits of the state.
 pub const STATE: u32 = 7;
@@ -38,6 +40,18 @@ pub const OWN_BITS: u32 = SIDE_BIT + SIDE_BITS;
 #[inline(always)]
 pub fn state(tag: u32) -> u32 {
     tag & STATE
+}
+
+/// Whether a lane is about to make the slot full.
+#[inline(always)]
+pub fn is_busy(tag: u32) -> bool {
+    (state(tag) == BUSY) | (state(tag) == BACK)
+}
+
+/// Whether the slot has a key, there or not.
+#[inline(always)]
+pub fn has_key(tag: u32) -> bool {
+    (state(tag) == FULL) | (state(tag) == DEAD) | (state(tag) == BACK)
 }
 
 /// The tag without its state.

@@ -7,6 +7,7 @@ use super::slot::{
 };
 use super::words::WordSource;
 use crate::Heap;
+use crate::sync::Group;
 use warpheap_api::{AllocError, DeviceAlloc, DevicePtr, HeapMemory, Layout, layout, select};
 
 /// Most bits of the hash that a root looks at.
@@ -122,7 +123,10 @@ impl Trie {
             return Err(AllocError::Unsupported);
         }
         let memory = heap.memory();
+        let group = Group::here();
         let place = self.descend(memory, key);
+        // Ways have different lengths. Those who came together ask for their leaves together.
+        group.barrier();
         let mut seen = place.seen;
         if (seen != EMPTY) & !is_node(seen) && has_key(memory, seen, key) {
             return Ok(seen);
@@ -139,6 +143,7 @@ impl Trie {
         let mut round = 0;
         while (leaf == EMPTY) & (error == 0) & (round < MOST_ROUNDS) {
             round += 1;
+            let group = Group::here();
             let needs_leaf = own == EMPTY;
             if needs_leaf | needs_node {
                 // One call for both: where all is inlined it is long. The leaf before it is needed: lanes of a warp get theirs together.
@@ -196,6 +201,7 @@ impl Trie {
                 }
             }
             memory.acquire();
+            group.barrier();
         }
         own = select(leaf & FRESH == 0, own, EMPTY);
         while (own | spare) != EMPTY {
