@@ -287,6 +287,12 @@ impl Geometry {
         self.wrapped(begin.wrapping_add(place) & mask)
     }
 
+    /// The chunk in the other half of the pool that serves a place of a row whose home is another row's.
+    #[inline(always)]
+    pub const fn other_home(self, granules: u32, place: u32) -> u32 {
+        self.home(granules, place.wrapping_add(self.slots >> 1))
+    }
+
     /// A chunk's number less the number of chunks, if it is not less than that; below twice that.
     #[inline(always)]
     pub const fn wrapped(self, chunk: u32) -> u32 {

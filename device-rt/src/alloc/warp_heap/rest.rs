@@ -15,23 +15,42 @@
 
 use super::quick::{Attempt, Quick};
 use super::{Answer, Ask, WarpHeap};
-use crate::arch::{Group, where_calls, where_no_calls};
-use warpheap_api::DevicePtr;
+use crate::arch::{self, Group, where_calls, where_no_calls};
+use warpheap_api::{DevicePtr, HeapMemory, select};
 
 where_calls! {
     mod called;
 }
 
 impl WarpHeap {
-    /// The leader of a whole warp that tried the quick way in vain puts back what it reached for.
+    /// Collective: a whole warp that tried the quick way in vain puts back what it reached for. Where its home is another class's,
+    /// it reaches in the other half of the pool, in the chunk that the row's directory has at this place from then on.
     #[inline(always)]
-    fn put_back_whole(self, group: Group, ask: Ask, attempt: Attempt) {
+    fn second_home(self, group: Group, ask: Ask, attempt: Attempt) -> u32 {
+        let (_, class) = self.class_of(ask);
+        let mut first = DevicePtr::NULL_GRANULE;
         if group.leads() {
-            let (_, class) = self.class_of(ask);
-            let (_, word) = Self::whole_home(class);
+            let (place, word) = Self::whole_home(class);
             self.put_back(word, 32, attempt, u32::MAX);
+            if !attempt.held() {
+                let chunk = self.geometry.other_home(class.granules, place);
+                let second = self.reach(class, word, chunk, u32::MAX, 32);
+                if second.held() & (second.old == 0) {
+                    first = self.block_zero(chunk, word, class);
+                    if word == 0 {
+                        let at = self.geometry.directory_word(class.index, place);
+                        self.words.store(at, chunk + 1);
+                    }
+                } else {
+                    self.put_back(word, 32, second, u32::MAX);
+                }
+            }
         }
         group.barrier();
+        group.acquire();
+        let first = group.broadcast(first);
+        let granule = first.wrapping_add(arch::lane() * class.granules);
+        select(first == DevicePtr::NULL_GRANULE, first, granule)
     }
 
     /// Collective: serves the lanes whose `granule` is the null handle's.
@@ -54,12 +73,11 @@ where_no_calls! {
         /// Collective: serves the lanes of a group, none of which has a block yet. All that follows is in one place.
         #[inline(always)]
         pub(super) fn serve(self, group: Group, ask: Ask, quick: Quick) -> Answer {
-            let mut granule = DevicePtr::NULL_GRANULE;
-            if quick.tried {
-                self.put_back_whole(group, ask, quick.attempt);
+            let granule = if quick.tried {
+                self.second_home(group, ask, quick.attempt)
             } else {
-                granule = self.serve_near(group, ask);
-            }
+                self.serve_near(group, ask)
+            };
             let mut answer = Answer { granule, code: 0 };
             // Who has a block goes along: searches are faster with more lanes.
             if group.any(granule == DevicePtr::NULL_GRANULE) {

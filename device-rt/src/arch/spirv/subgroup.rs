@@ -85,16 +85,16 @@ pub fn shuffle(_mask: LaneMask, value: u32, source: u32) -> u32 {
 
 /// Those lanes of `mask` whose `value` equals the calling lane's.
 ///
-/// There is no instruction for it, except where all lanes have the same value: one round for each
-/// different value, the same for all lanes.
+/// Vulkan has no instruction for it but where all lanes have the same value: one round for each different value, the same for
+/// all lanes. Where a driver has one, the backend puts that in the place of what [`alike`] asks.
 #[inline(always)]
 pub fn match_any(mask: LaneMask, value: u32) -> LaneMask {
-    let mut left = if all_equal(value) {
-        LaneMask::EMPTY
-    } else {
+    let mut mine = alike(value).and(mask);
+    let mut left = if mine.is_empty() {
         mask
+    } else {
+        LaneMask::EMPTY
     };
-    let mut mine = mask;
     while !left.is_empty() {
         let first = left.first();
         let same = value == shuffle(mask, value, first);
@@ -107,25 +107,33 @@ pub fn match_any(mask: LaneMask, value: u32) -> LaneMask {
     mine
 }
 
-/// Whether all lanes that are here have the same `value`.
+/// The lanes that are here, if all have the same `value`; else none. A ballot of that vote stands nowhere else: the backend finds it, and
+/// makes of it the instruction that tells each lane which ones have the same value as itself.
 #[inline(always)]
-fn all_equal(value: u32) -> bool {
-    let result: u32;
-    // SAFETY: a vote has no preconditions.
+fn alike(value: u32) -> LaneMask {
+    let mut lanes = UVec4 {
+        x: 0,
+        y: 0,
+        z: 0,
+        w: 0,
+    };
+    // SAFETY: votes and ballots have no preconditions.
     unsafe {
         asm!(
-            "%u32 = OpTypeInt 32 0",
             "%bool = OpTypeBool",
-            "%zero = OpConstant %u32 0",
-            "%one = OpConstant %u32 1",
+            "%u32 = OpTypeInt 32 0",
             "%subgroup = OpConstant %u32 3",
             "%equal = OpGroupNonUniformAllEqual %bool %subgroup {value}",
-            "{result} = OpSelect %u32 %equal %one %zero",
+            "%lanes = OpGroupNonUniformBallot typeof*{lanes} %subgroup %equal",
+            "OpStore {lanes} %lanes",
             value = in(reg) value,
-            result = out(reg) result,
+            lanes = in(reg) &mut lanes,
         );
     }
-    result != 0
+    LaneMask {
+        lo: lanes.x,
+        hi: lanes.y,
+    }
 }
 
 /// Waits for the lanes that are here, and orders their memory accesses among themselves: a memory barrier alone

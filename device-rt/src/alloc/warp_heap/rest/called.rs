@@ -200,7 +200,7 @@ unsafe fn near(
     heap.serve_near(group, ask)
 }
 
-/// Puts back what a whole warp reached for, and goes on far.
+/// [`WarpHeap::second_home`], and far from there.
 ///
 /// # Safety
 /// As [`parts_of`].
@@ -214,8 +214,14 @@ unsafe fn again(
     let geometry = [data, chunks, entries, shape];
     // SAFETY: the caller's promise.
     let (heap, group, ask) = unsafe { parts_of(base, geometry, mask, granules, flags) };
-    heap.put_back_whole(group, ask, Attempt::from_words([chunk_held, old]));
-    both_of(heap.far_here(group, ask, DevicePtr::NULL_GRANULE, true))
+    let attempt = Attempt::from_words([chunk_held, old]);
+    let granule = heap.second_home(group, ask, attempt);
+    let mut answer = Answer { granule, code: 0 };
+    // All lanes have a block, or none.
+    if granule == DevicePtr::NULL_GRANULE {
+        answer = heap.far_here(group, ask, granule, true);
+    }
+    both_of(answer)
 }
 
 /// [`WarpHeap::serve_far`].
