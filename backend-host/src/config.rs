@@ -55,8 +55,8 @@ pub struct HostConfig {
     pub max_block_dim: u32,
     /// Emulated multiprocessors, at least 1: what `processor()` tells a lane apart by. Default 16.
     pub processors: u32,
-    /// Bytes of a lane's stack, at least 16 KiB. Default 1 MiB, since kernels that are not optimised keep every value
-    /// there; only what is touched costs memory.
+    /// Bytes of a lane's stack, at least 16 KiB. Default 1 MiB, and 8 MiB in builds with debug assertions, since kernels that
+    /// are not optimised keep every value there; only what is touched costs memory.
     pub stack_bytes: usize,
 }
 
@@ -75,7 +75,11 @@ impl Default for HostConfig {
             watchdog: Duration::from_secs(60),
             max_block_dim: 1024,
             processors: 16,
-            stack_bytes: 1 << 20,
+            stack_bytes: if cfg!(debug_assertions) {
+                8 << 20
+            } else {
+                1 << 20
+            },
         }
     }
 }
