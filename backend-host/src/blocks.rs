@@ -58,6 +58,8 @@ pub(crate) enum BadBlock {
     /// It is freed and does not begin a live block; offset and bytes of the live block that it is
     /// inside, if any.
     NotLive(Option<(u64, u64)>),
+    /// It is freed or resized as if it had another size than these bytes.
+    OtherSize(u64),
 }
 
 impl fmt::Display for BadBlock {
@@ -76,6 +78,10 @@ impl fmt::Display for BadBlock {
             BadBlock::NotLive(Some((at, bytes))) => write!(
                 f,
                 "is not live: the offset is inside the live block of {bytes} bytes at {at:#x}"
+            ),
+            BadBlock::OtherSize(bytes) => write!(
+                f,
+                "has {bytes} bytes: say the layout that it was allocated with, or last resized to"
             ),
         }
     }
@@ -111,12 +117,15 @@ impl BlockTable {
         Ok(())
     }
 
-    /// Notes a block that is about to be freed.
-    pub(crate) fn remove(&self, heap: usize, offset: u64) -> Result<(), BadBlock> {
+    /// Notes that a block of that many bytes is about to be freed or resized.
+    pub(crate) fn remove(&self, heap: usize, offset: u64, bytes: u64) -> Result<(), BadBlock> {
         let mut heaps = self.heaps.lock().unwrap_or_else(PoisonError::into_inner);
         let live = heaps.entry(heap).or_default();
-        if live.remove(&offset).is_some() {
-            return Ok(());
+        if let Some(had) = live.remove(&offset) {
+            return match had.bytes == bytes.max(1) {
+                true => Ok(()),
+                false => Err(BadBlock::OtherSize(had.bytes)),
+            };
         }
         let around = block_around(live, offset);
         Err(BadBlock::NotLive(around.map(|(at, live)| (at, live.bytes))))
@@ -204,12 +213,24 @@ mod tests {
             Err(BadBlock::Overlaps(64, 1)),
             "blocks of no bytes are distinct"
         );
-        assert_eq!(table.remove(1, 64), Ok(()));
-        assert_eq!(table.remove(1, 64), Err(BadBlock::NotLive(None)));
+        assert_eq!(table.remove(1, 64, 0), Ok(()));
+        assert_eq!(table.remove(1, 64, 0), Err(BadBlock::NotLive(None)));
         assert_eq!(insert(&table, 1, None, 64, 32), Ok(()));
-        assert_eq!(table.remove(1, 80), Err(BadBlock::NotLive(Some((64, 32)))));
+        let inside = BadBlock::NotLive(Some((64, 32)));
+        assert_eq!(table.remove(1, 80, 16), Err(inside));
         table.clear(1);
         assert_eq!(insert(&table, 1, None, 80, 32), Ok(()));
+    }
+
+    #[test]
+    fn a_block_is_freed_with_the_size_that_it_has() {
+        let table = BlockTable::default();
+        for wrong in [0, 31, 33, 64] {
+            assert_eq!(insert(&table, 1, None, 64, 32), Ok(()));
+            assert_eq!(table.remove(1, 64, wrong), Err(BadBlock::OtherSize(32)));
+        }
+        assert_eq!(insert(&table, 1, None, 64, 32), Ok(()));
+        assert_eq!(table.remove(1, 64, 32), Ok(()));
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl Warp {
         if handed_out {
             self.handed_out(info, base, offset, bytes, event);
         } else {
-            self.taken_back(info, base, offset, bytes);
+            self.taken_back(info, base, offset, bytes, event);
         }
     }
 
@@ -76,19 +76,23 @@ impl Warp {
         }
     }
 
-    fn taken_back(&self, info: &LaneInfo, base: usize, offset: u64, bytes: u64) {
+    fn taken_back(&self, info: &LaneInfo, base: usize, offset: u64, bytes: u64, event: BlockEvent) {
         let Some(blocks) = &self.job.blocks else {
             return;
         };
-        if let Err(bad) = blocks.remove(base, offset)
+        if let Err(bad) = blocks.remove(base, offset, bytes)
             && self.job.checks_blocks
             && !panicking()
         {
             let heap = self.heap_name(base);
+            let what = match event {
+                BlockEvent::Moving => "realloc",
+                _ => "free",
+            };
             self.stop(
                 info.lane,
                 &format!(
-                    "free of a block of {bytes} bytes at offset {offset:#x} of {heap}, which {bad}"
+                    "{what} of a block of {bytes} bytes at offset {offset:#x} of {heap}, which {bad}"
                 ),
             );
         }
