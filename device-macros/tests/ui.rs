@@ -9,6 +9,7 @@ fn wrong_use_is_explained() {
     // One that compiles, so that the others do not fail for a reason that all of them share.
     cases.pass("tests/ui/right.rs");
     cases.pass("tests/ui/shapes.rs");
+    cases.pass("tests/ui/names.rs");
     cases.compile_fail("tests/ui/kernel_*.rs");
     cases.compile_fail("tests/ui/launch_*.rs");
     cases.compile_fail("tests/ui/params_*.rs");

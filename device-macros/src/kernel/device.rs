@@ -7,7 +7,7 @@ use super::options::Registers;
 use super::parameter::Kind;
 use super::parse::{Entry, Kernel};
 use super::{LAYOUT_VERSION, shared, spirv};
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 
 pub fn expand(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStream {
@@ -25,6 +25,11 @@ pub fn expand(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStre
         );
         #(#entries)*
     }
+}
+
+/// A variable of an entry point, which no name of the user's is: a kernel may be called `report`.
+pub(super) fn local(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
 }
 
 /// The name of the constant that says where a parameter's words begin.
@@ -82,7 +87,8 @@ fn addressed_body(
     offsets: &TokenStream,
     words: impl Fn(usize, &TokenStream) -> TokenStream,
 ) -> TokenStream {
-    let elements = |ty: &TokenStream, at: &Ident| quote!(#rt::arch::elements::<#ty>(args, #at));
+    let (args, report) = (local("args"), local("report"));
+    let elements = |ty: &TokenStream, at: &Ident| quote!(#rt::arch::elements::<#ty>(#args, #at));
     let mut own = Vec::new();
     let mut arguments = Vec::new();
     for (i, parameter) in kernel.parameters.iter().enumerate() {
@@ -92,7 +98,7 @@ fn addressed_body(
                 let allocator = allocator(kind, entry);
                 // SAFETY: as `addressed_body` says in the expansion.
                 quote!(unsafe {
-                    #rt::entry::heap::<#allocator>(#rt::arch::heap_words(args, #at), args, #at)
+                    #rt::entry::heap::<#allocator>(#rt::arch::heap_words(#args, #at), #args, #at)
                 })
             }
             Kind::Slice {
@@ -100,18 +106,18 @@ fn addressed_body(
                 mutable: false,
             } => {
                 // SAFETY: the same.
-                quote!(unsafe { #rt::arch::slice::<#element>(args, #at) })
+                quote!(unsafe { #rt::arch::slice::<#element>(#args, #at) })
             }
             Kind::Slice {
                 element,
                 mutable: true,
             } => {
                 // SAFETY: the same.
-                quote!(unsafe { #rt::arch::slice_mut::<#element>(args, #at) })
+                quote!(unsafe { #rt::arch::slice_mut::<#element>(#args, #at) })
             }
             Kind::One(ty) => {
                 // SAFETY: the same.
-                quote!(unsafe { &#rt::arch::slice::<#ty>(args, #at)[0] })
+                quote!(unsafe { &#rt::arch::slice::<#ty>(#args, #at)[0] })
             }
             Kind::Own(ty) => {
                 let one = Own::new(i, elements(&quote!(#ty), &at));
@@ -123,7 +129,7 @@ fn addressed_body(
             Kind::Scatter(ty) => attached(rt, "Scatter", &elements(&quote!(#ty), &at)),
             Kind::Log => {
                 // SAFETY: the same.
-                let words = quote!(unsafe { #rt::arch::slice_words(args, #at) });
+                let words = quote!(unsafe { #rt::arch::slice_words(#args, #at) });
                 log(rt, &words)
             }
             Kind::Scalar(ty) => scalar(rt, ty, &at),
@@ -138,28 +144,30 @@ fn addressed_body(
         #offsets
         // SAFETY: the host made the arguments to match these parameters, and keeps their memory for the launch; so it
         // is for the arguments below.
-        let report = unsafe { #rt::arch::report(args) };
+        let #report = unsafe { #rt::arch::report(#args) };
         #call
     }
 }
 
 /// A parameter by value.
 pub(super) fn scalar(rt: &TokenStream, ty: &syn::Type, at: &Ident) -> TokenStream {
+    let args = local("args");
     // SAFETY: the host made the arguments to match the parameters.
-    quote!(unsafe { <#ty as #rt::api::Argument>::from_args(args, #at) })
+    quote!(unsafe { <#ty as #rt::api::Argument>::from_args(#args, #at) })
 }
 
 /// A parameter `PerLane<T>` or `Scatter<T>` of these elements.
 pub(super) fn attached(rt: &TokenStream, what: &str, elements: &TokenStream) -> TokenStream {
-    let what = format_ident!("{what}");
+    let (what, args) = (format_ident!("{what}"), local("args"));
     // SAFETY: the host gives each argument memory of its own, which no kernel of another launch changes meanwhile.
-    quote!(unsafe { #rt::params::#what::attach(args, #elements) })
+    quote!(unsafe { #rt::params::#what::attach(#args, #elements) })
 }
 
 /// A parameter `Log` of these words.
 pub(super) fn log(rt: &TokenStream, words: &TokenStream) -> TokenStream {
+    let args = local("args");
     // SAFETY: the host gives the memory of a log.
-    quote!(unsafe { #rt::log::Log::attach(args, #words) })
+    quote!(unsafe { #rt::log::Log::attach(#args, #words) })
 }
 
 /// A parameter `&mut T`: the elements, and what the lane has of them while it runs.
@@ -172,8 +180,8 @@ pub(super) struct Own {
 impl Own {
     pub(super) fn new(i: usize, made_of: TokenStream) -> Own {
         Own {
-            elements: format_ident!("elements{i}"),
-            copy: format_ident!("copy{i}"),
+            elements: local(&format!("elements{i}")),
+            copy: local(&format!("copy{i}")),
             made_of,
         }
     }
@@ -181,8 +189,9 @@ impl Own {
     /// What the kernel gets: a copy, or the element itself where a lane that panics must not leave it behind.
     fn argument(&self, rt: &TokenStream) -> TokenStream {
         let Own { elements, copy, .. } = self;
+        let lane = local("lane");
         // SAFETY: the index is below their number, and no other lane has it.
-        quote!(if #rt::entry::IN_PLACE { unsafe { #elements.at(lane) } } else { &mut #copy })
+        quote!(if #rt::entry::IN_PLACE { unsafe { #elements.at(#lane) } } else { &mut #copy })
     }
 }
 
@@ -195,8 +204,9 @@ pub(super) fn run(
     arguments: &[TokenStream],
 ) -> TokenStream {
     let call = call(kernel, entry, arguments);
+    let [report, lane, outcome] = ["report", "lane", "outcome"].map(local);
     if own.is_empty() {
-        return quote!(#rt::entry::finish(report, #call););
+        return quote!(#rt::entry::finish(#report, #call););
     }
     let makes = own.iter().map(
         |Own {
@@ -209,22 +219,22 @@ pub(super) fn run(
     let inside = own.iter().map(|one| &one.elements);
     let takes = own.iter().map(|Own { elements, copy, .. }| {
         // SAFETY: as in `Own::argument`.
-        quote!(let mut #copy = unsafe { #elements.read(lane) };)
+        quote!(let mut #copy = unsafe { #elements.read(#lane) };)
     });
     let gives = own.iter().map(|Own { elements, copy, .. }| {
         // SAFETY: as in `Own::argument`.
-        quote!(unsafe { #elements.write(lane, #copy) };)
+        quote!(unsafe { #elements.write(#lane, #copy) };)
     });
     quote! {
         #(#makes)*
-        let lane = #rt::thread::index();
-        if true #(& (lane < #inside.len()))* {
+        let #lane = #rt::thread::index();
+        if true #(& (#lane < #inside.len()))* {
             #(#takes)*
-            let outcome = #call;
+            let #outcome = #call;
             if !#rt::entry::IN_PLACE {
                 #(#gives)*
             }
-            #rt::entry::finish(report, outcome);
+            #rt::entry::finish(#report, #outcome);
         }
     }
 }
@@ -268,7 +278,7 @@ fn nvptx(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
         }
         _ => None,
     };
-    let in_image = in_image(entry);
+    let (in_image, args) = (in_image(entry), local("args"));
     let registers = registers.map(|number| {
         quote! {
             // SAFETY: a comment does nothing.
@@ -282,8 +292,8 @@ fn nvptx(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
             #[doc(hidden)]
             #[allow(non_snake_case, unused_unsafe, clippy::undocumented_unsafe_blocks)]
             #[unsafe(export_name = #name)]
-            pub unsafe extern "ptx-kernel" fn #function(args: #rt::api::abi::ArgBlock) {
-                let args = &args;
+            pub unsafe extern "ptx-kernel" fn #function(#args: #rt::api::abi::ArgBlock) {
+                let #args = &#args;
                 #registers
                 #body
             }
@@ -292,14 +302,14 @@ fn nvptx(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream
 }
 
 fn host(kernel: &Kernel, entry: &Entry, rt: &TokenStream, offsets: &TokenStream) -> TokenStream {
-    let function = &entry.function;
+    let (function, args) = (&entry.function, local("args"));
     let body = addressed_body(kernel, entry, rt, offsets, |i, number| {
         shared::of_emulator(rt, i, number)
     });
     quote! {
         #rt::__on_host! {
             #[allow(non_snake_case, unused_unsafe, clippy::undocumented_unsafe_blocks)]
-            unsafe fn #function(args: &#rt::api::abi::ArgBlock) {
+            unsafe fn #function(#args: &#rt::api::abi::ArgBlock) {
                 #body
             }
         }

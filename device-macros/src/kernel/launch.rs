@@ -1,9 +1,11 @@
 //! The typed launch functions of the host.
 
+use super::device::local;
 use super::parameter::Kind;
 use super::parse::{Entry, Kernel};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
+use syn::ext::IdentExt;
 use syn::{Attribute, Type};
 
 pub fn expand(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStream {
@@ -35,11 +37,12 @@ impl Signature {
         let alone = heaps.count() == 1;
         let (mut pools, mut others) = (Vec::new(), Vec::new());
         let (mut pool_names, mut other_names) = (Vec::new(), Vec::new());
+        let config = local("config");
         let mut arguments = Vec::new();
         for parameter in &kernel.parameters {
             let name = &parameter.name;
             let pool = match alone {
-                true => format_ident!("pool"),
+                true => local("pool"),
                 false => name.clone(),
             };
             let written = |ty: &Type| quote!(#name: &mut #host::DeviceVec<#ty>);
@@ -96,7 +99,7 @@ impl Signature {
         Signature {
             pools,
             others,
-            names: [pool_names, vec![quote!(config)], other_names].concat(),
+            names: [pool_names, vec![quote!(#config)], other_names].concat(),
             arguments,
         }
     }
@@ -132,6 +135,7 @@ fn functions(
     let visibility = &kernel.function.vis;
     let name = kernel.name();
     let launch = format_ident!("{name}_launch");
+    let config = local("config");
     let docs = docs(kernel);
     let Signature {
         pools,
@@ -167,7 +171,7 @@ fn functions(
             #visibility #qualifier fn #name #generics(
                 &self,
                 #(#pools,)*
-                config: #host::LaunchConfig,
+                #config: #host::LaunchConfig,
                 #(#others),*
             ) -> ::core::result::Result<#host::LaunchReport, #host::DeviceError> #bounds {
                 #prepares.run()
@@ -178,7 +182,7 @@ fn functions(
             #visibility #qualifier fn #launch #generics(
                 &self,
                 #(#pools,)*
-                config: #host::LaunchConfig,
+                #config: #host::LaunchConfig,
                 #(#others),*
             ) -> #host::Prepared #bounds {
                 // SAFETY: name, function and arguments are those of one kernel of this module, for
@@ -188,7 +192,7 @@ fn functions(
                         self.module(#image).clone(),
                         #entry,
                         #function,
-                        config,
+                        #config,
                         [#(#arguments),*].into(),
                     )
                 }
@@ -214,7 +218,7 @@ fn generic(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStream 
     let host = quote!(#rt::api::host);
     let visibility = &kernel.function.vis;
     let name = kernel.name();
-    let entry_trait = format_ident!("{}Entry", camel_case(&name.to_string()));
+    let entry_trait = format_ident!("{}Entry", camel_case(&name.unraw().to_string()));
     let entry_names = entries.iter().map(|entry| &entry.name);
     let entry_functions = entries.iter().map(|entry| &entry.function);
     let entry_images = entries.iter().map(|entry| entry.image);
@@ -298,7 +302,10 @@ fn listed(kernel: &Kernel, entries: &[Entry], rt: &TokenStream) -> TokenStream {
         quote!((#name, #function, #image))
     });
     let number = entries.len();
-    let table = format_ident!("__WARPHEAP_{}", kernel.name().to_string().to_uppercase());
+    let table = format_ident!(
+        "__WARPHEAP_{}",
+        kernel.name().unraw().to_string().to_uppercase()
+    );
     let row = quote!(#table[<#name as crate::Allocator>::NUMBER]);
     let functions = functions(
         kernel,

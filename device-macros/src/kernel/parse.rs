@@ -5,6 +5,7 @@ use super::options::{Allocators, Choice, Options, Registers};
 use super::parameter::{Kind, Parameter};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
+use syn::ext::IdentExt;
 use syn::{Error, GenericParam, Ident, ItemFn, Result, ReturnType, Type};
 use warpheap_allocators::ALL;
 
@@ -49,6 +50,12 @@ impl Kernel {
             if let Some(span) = unwanted {
                 return Err(Error::new(span, format!("a kernel cannot be `{what}`")));
             }
+        }
+        if signature.ident == "module" {
+            return Err(Error::new_spanned(
+                &signature.ident,
+                "a kernel cannot be called `module`: `Kernels`, which launches it, has a function of this name",
+            ));
         }
         let types = type_parameters(&function)?;
         let mut parameters = Vec::new();
@@ -148,7 +155,7 @@ impl Kernel {
     }
 
     fn entry(&self, choices: &[Choice]) -> Entry {
-        let mut stem = self.name().to_string();
+        let mut stem = self.name().unraw().to_string();
         for choice in choices {
             stem = format!("{stem}__{}", choice.name);
         }

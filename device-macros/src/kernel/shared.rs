@@ -1,5 +1,6 @@
 //! Parameters `SharedWords<N>`: what the lanes of a block share, on each target.
 
+use super::device::local;
 use super::parameter::Kind;
 use super::parse::{Entry, Kernel};
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -34,8 +35,9 @@ pub fn limit(kernel: &Kernel) -> TokenStream {
 
 /// The parameter, of these words.
 pub fn attached(rt: &TokenStream, number: &TokenStream, words: &TokenStream) -> TokenStream {
+    let args = local("args");
     // SAFETY: the words are there while the block runs, and are no other parameter's.
-    quote!(unsafe { #rt::shared::SharedWords::<'_, #number>::attach(args, #words) })
+    quote!(unsafe { #rt::shared::SharedWords::<'_, #number>::attach(#args, #words) })
 }
 
 /// The name of an array in PTX.

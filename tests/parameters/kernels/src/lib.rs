@@ -9,6 +9,7 @@ warpheap_rt::device_module!(allocators = [Bump, RandomWalkMalloc]);
 
 #[cfg(not(target_arch = "spirv"))]
 pub mod elements;
+pub mod names;
 pub mod shared;
 
 /// What these kernels fail with.

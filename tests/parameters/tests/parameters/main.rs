@@ -10,6 +10,7 @@ use warpheap_container_tests::Site;
 fn all(site: &Site) {
     values::own_elements(site);
     failures::failures(site);
+    values::taken_names(site);
     values::per_lane(site);
     values::scatter(site);
     heaps::several_heaps(site);

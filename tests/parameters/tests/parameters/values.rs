@@ -31,6 +31,20 @@ pub fn own_elements(site: &Site) {
     world.free(lists);
 }
 
+/// Names of a kernel and its parameters that code around it has for itself mean the user's.
+pub fn taken_names(site: &Site) {
+    let world = World::new(site);
+    let mut lists = world.lists(&[0, 1, 2, 5]);
+    let mut sums = world.vec(&[10, 20, 30, 40]);
+    let more = world.vec(&[400, 300, 200, 100]);
+    let reported = world
+        .kernels
+        .report(&world.pool, config(4), &mut sums, &more, &mut lists, 7);
+    reported.expect("reported");
+    assert_eq!(sums.to_vec().unwrap(), [418, 329, 240, 153]);
+    world.free(lists);
+}
+
 /// All lanes run where all have to take part.
 pub fn per_lane(site: &Site) {
     let world = World::new(site);
