@@ -161,6 +161,32 @@ fn multi_maps(site: &Site) {
     out_of_memory(&pool, site);
 }
 
+/// What a stream does to a set or a multimap is done before the host asks for it, as if no stream were there.
+fn behind_streams(site: &Site) {
+    let count = if site.is_slow() { 2000u32 } else { 200_000 };
+    let pool = site.heap::<RandomWalkMalloc>(32 << 20);
+    let numbers: Vec<u32> = (0..count).collect();
+    let numbers = DeviceVec::from_slice(&site.device, &numbers).expect("keys");
+    let pairs: Vec<[u32; 2]> = (0..count).map(|i| [i, 5]).collect();
+    let pairs = DeviceVec::from_slice(&site.device, &pairs).expect("keys");
+    let answers = DeviceVec::<u32>::zeroed(&site.device, count as usize).expect("answers");
+    let (all, kernels) = (LaunchConfig::for_num_elems(count), &site.kernels);
+    let stream = site.device.stream().expect("a stream");
+
+    let set = DeviceHashSet::<[u32; 2], _>::new(&pool, 4).expect("a set");
+    let brings = kernels.set_insert_launch(&pool, all, set.set(), &pairs, &answers);
+    brings.on(&stream).expect("queued");
+    assert_eq!(set.to_vec().expect("keys").len(), count as usize);
+
+    let map = DeviceMultiMap::<u32, u32, _>::new(&pool, 4).expect("a map");
+    let brings = kernels.multi_push_launch(&pool, all, map.map(), &numbers, &numbers);
+    brings.on(&stream).expect("queued");
+    assert_eq!(map.to_vec().expect("groups").len(), count as usize);
+    stream.wait().expect("nothing fails");
+    drop((set, map));
+    assert_empty(&pool);
+}
+
 /// A map that does not fit: an error, and nothing stays.
 fn out_of_memory(pool: &Pool<RandomWalkMalloc>, site: &Site) {
     let small = site.heap::<RandomWalkMalloc>(256 << 10);
@@ -192,6 +218,7 @@ fn everything(site: &Site) {
     maps::<WarpHeap>(site);
     maps::<ScatterAlloc>(site);
     maps::<WarpHeap64>(site);
+    behind_streams(site);
     arrays(site);
     sets(site, 450, 100, 4 << 20);
     multi_maps(site);

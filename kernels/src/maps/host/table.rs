@@ -93,7 +93,7 @@ impl<A: MapAlloc> OwnedTable<A> {
 
     /// The size of a root that fits so many keys.
     pub fn root_bits(keys: usize) -> u32 {
-        (keys + keys / 3).max(2).ilog2().min(26)
+        keys.saturating_add(keys / 3).max(2).ilog2().min(26)
     }
 
     /// The table without its owner.
@@ -125,6 +125,7 @@ impl<A: MapAlloc> OwnedTable<A> {
         if count == 0 {
             return Ok(());
         }
+        self.wait_for_streams()?;
         let device = &self.pool.device;
         let keys = DeviceVec::from_slice(device, keys)?;
         let values = DeviceVec::from_slice(device, values)?;
@@ -142,6 +143,7 @@ impl<A: MapAlloc> OwnedTable<A> {
 
     /// The words of all keys, and of their values in the same order.
     pub fn read(&self) -> Result<[Vec<u32>; 2], DeviceError> {
+        self.wait_for_streams()?;
         let device = &self.pool.device;
         let found = self.read_into(&DeviceVec::new(device)?, &DeviceVec::new(device)?, 0)?;
         let count = self.numbered(found as usize)?;
@@ -157,6 +159,7 @@ impl<A: MapAlloc> OwnedTable<A> {
         if count == 0 {
             return Ok([Vec::new(), Vec::new()]);
         }
+        self.wait_for_streams()?;
         let device = &self.pool.device;
         let keys = DeviceVec::from_slice(device, keys)?;
         let values = DeviceVec::<u32>::zeroed(device, (count * self.value_words) as usize)?;
@@ -180,6 +183,7 @@ impl<A: MapAlloc> OwnedTable<A> {
         if count == 0 {
             return Ok(0);
         }
+        self.wait_for_streams()?;
         let device = &self.pool.device;
         let keys = DeviceVec::from_slice(device, keys)?;
         let removed = DeviceVec::<u32>::zeroed(device, 1)?;
@@ -197,6 +201,7 @@ impl<A: MapAlloc> OwnedTable<A> {
 
     /// A table for about `2^root_bits` keys with all that is in this one.
     pub fn resized(&self, root_bits: u32) -> Result<Self, DeviceError> {
+        self.wait_for_streams()?;
         let new = Self::in_raw(&self.pool, root_bits, [self.key_words, self.value_words])?;
         // SAFETY: both are owned, and this call waits for the launch.
         let to = unsafe { SharedArg::assume_of_raw(&self.pool, new.table) };
@@ -247,6 +252,13 @@ impl<A: MapAlloc> OwnedTable<A> {
             BackendKind::Host => 256,
             _ => 1 << 16,
         }
+    }
+
+    /// Waits for what streams do in this heap, which may be to this table: two launches that share a heap do not wait for each
+    /// other, but who reads its memory waits for them.
+    fn wait_for_streams(&self) -> Result<(), DeviceError> {
+        let root = self.pool.offset_of(self.table.root());
+        self.pool.read(root, &mut [0; 4])
     }
 
     /// A number of elements whose words have 32-bit indices.
