@@ -2,7 +2,8 @@
 
 use super::generation::Home;
 use super::shared::{ContainerWords, Owner};
-use super::{Arg, DeviceError, Launch, SliceArg};
+use super::{Arg, DeviceError, Launch, RawPool, SliceArg};
+use crate::LAYOUT_VERSION;
 use std::format;
 use std::mem;
 use std::string::{String, ToString};
@@ -36,6 +37,27 @@ impl Contents {
     /// What is known of them at the moment.
     pub(super) fn now(&self) -> Known {
         self.known().clone()
+    }
+
+    /// Refuses a heap that the containers are not of.
+    pub(super) fn check(&self, pool: &RawPool, bytes: u64) -> Result<(), DeviceError> {
+        let Some(home) = self.now().home else {
+            return Ok(());
+        };
+        let allocator = home.allocator;
+        if home.is_over() {
+            return Err(DeviceError::Stale { allocator, bytes });
+        }
+        if home.is_same(&pool.heap_arg().home()) {
+            return Ok(());
+        }
+        Err(DeviceError::BadHeap {
+            expected: pool.allocator,
+            version: LAYOUT_VERSION,
+            why: format!(
+                "what is asked for is of another heap (of {allocator}): give the pool that kernels filled it in"
+            ),
+        })
     }
 
     fn keep(&self, owners: &[Owner]) {

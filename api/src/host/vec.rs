@@ -5,7 +5,7 @@ use super::bytes::{Zeros, byte_len, bytes_of, filled_by, padded};
 use super::contents::{Contents, Known};
 use super::generation::HeapBlock;
 use super::order::{Access, Demand};
-use super::{Arg, Device, DeviceError, HostAlloc, Pool, RawBuffer, SliceArg};
+use super::{Arg, Device, DeviceError, HostAlloc, Pool, RawBuffer, RawPool, SliceArg};
 use crate::{DevicePtr, Element, layout};
 use core::marker::PhantomData;
 use std::fmt;
@@ -167,6 +167,14 @@ impl<T: Element> DeviceVec<T> {
     /// Errors of the device.
     pub unsafe fn peek(&self) -> Result<Vec<T>, DeviceError> {
         filled_by(self.len(), |bytes| self.read_all(bytes))
+    }
+
+    /// Refuses a heap that the containers in this vector are not of.
+    ///
+    /// # Errors
+    /// [`DeviceError::BadHeap`] if kernels filled it in another heap, [`DeviceError::Stale`] if that was made fresh since.
+    pub fn check_heap(&self, pool: &RawPool) -> Result<(), DeviceError> {
+        self.contents.check(pool, byte_len::<T>(self.len))
     }
 
     /// The handle of the first element, if the vector lives in a heap.

@@ -185,6 +185,12 @@ fn vectors(site: &Site, pool: &Pool<RandomWalkMalloc>) {
         .map(|i| (0..i).map(|k| i * 100 + k).collect())
         .collect();
     assert_eq!(read_vectors(pool, &vectors).unwrap(), expected);
+    let other = site.heap::<RandomWalkMalloc>(pool.bytes());
+    let refused = read_vectors(&other, &vectors).expect_err("another heap's");
+    assert!(refused.to_string().contains("of another heap"), "{refused}");
+    // SAFETY: nothing is freed.
+    let refused = unsafe { free_vectors(&other, &mut vectors) };
+    refused.expect_err("another heap's");
     // SAFETY: these are all copies.
     unsafe { free_vectors(pool, &mut vectors) }.expect("frees");
     assert!(

@@ -69,12 +69,14 @@ impl<A: HostAlloc> DeviceString<A> {
 /// The bytes of each of the strings that kernels wrote in `pool`.
 ///
 /// # Errors
-/// Errors of the device; [`DeviceError::BadHeap`] if a string is none of this heap.
+/// Errors of the device; [`DeviceError::BadHeap`] if the strings are of another heap, [`DeviceError::Stale`] if this one was made
+/// fresh since.
 pub fn read_strings<A: HostAlloc>(
     pool: &Pool<A>,
     strings: &DeviceVec<HeapString>,
 ) -> Result<Vec<Vec<u8>>, DeviceError> {
     let memory = Memory::of(pool);
+    strings.check_heap(pool.raw())?;
     // SAFETY: they are read here, and no more.
     let strings = unsafe { strings.peek() }?;
     strings
@@ -96,6 +98,7 @@ pub unsafe fn free_strings<A: HostAlloc>(
     strings: &mut DeviceVec<HeapString>,
 ) -> Result<(), DeviceError> {
     let memory = Memory::of(pool);
+    strings.check_heap(pool.raw())?;
     // SAFETY: they are forgotten below.
     for string in unsafe { strings.peek() }? {
         // SAFETY: the caller's promise: the string owns its block.

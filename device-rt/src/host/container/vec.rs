@@ -66,12 +66,14 @@ impl<T: HeapData, A: HostAlloc> DeviceHeapVec<T, A> {
 /// The elements of each of the vectors that kernels filled in `pool`.
 ///
 /// # Errors
-/// Errors of the device; [`DeviceError::BadHeap`] if a vector is none of this heap.
+/// Errors of the device; [`DeviceError::BadHeap`] if the vectors are of another heap, [`DeviceError::Stale`] if this one was made
+/// fresh since.
 pub fn read_vectors<T: HeapData, A: HostAlloc>(
     pool: &Pool<A>,
     vectors: &DeviceVec<HeapVec<T>>,
 ) -> Result<Vec<Vec<T>>, DeviceError> {
     let memory = Memory::of(pool);
+    vectors.check_heap(pool.raw())?;
     // SAFETY: they are read here, and no more.
     let vectors = unsafe { vectors.peek() }?;
     vectors
@@ -105,6 +107,7 @@ pub unsafe fn free_vectors<T: HeapData, A: HostAlloc>(
     vectors: &mut DeviceVec<HeapVec<T>>,
 ) -> Result<(), DeviceError> {
     let memory = Memory::of(pool);
+    vectors.check_heap(pool.raw())?;
     // SAFETY: they are forgotten below.
     for vector in unsafe { vectors.peek() }? {
         // SAFETY: the caller's promise: the vector owns its block.
